@@ -1,0 +1,153 @@
+package contract
+
+import "encoding/json"
+
+// SessionEvent is one line of a session's stream. Index starts at 0 and has no gap within a session.
+type SessionEvent struct {
+	Type      string          `json:"type"`
+	Index     int64           `json:"index"`
+	SessionID string          `json:"sessionId"`
+	TurnID    string          `json:"turnId,omitempty"`
+	At        Instant         `json:"at"`
+	Data      json.RawMessage `json:"data"`
+}
+
+// EventData is the data of one type of session event.
+type EventData interface{ EventType() string }
+
+type (
+	// SessionStarted is index 0 of every session.
+	SessionStarted struct {
+		Mode      string    `json:"mode"`
+		Channel   string    `json:"channel,omitempty"`
+		Principal Principal `json:"principal"`
+	}
+	// SessionWaiting says that nothing is pending.
+	SessionWaiting struct{}
+	// SessionCompleted ends a task session.
+	SessionCompleted struct {
+		Result string `json:"result"`
+	}
+	// SessionFailed ends a task session.
+	SessionFailed struct {
+		Error string `json:"error"`
+	}
+	// MessageReceived is the prompt of a turn, with every send it carries, in order.
+	MessageReceived struct {
+		Text        string   `json:"text"`
+		DeliveryIDs []string `json:"deliveryIds"`
+	}
+	// NudgeDelivered is a message that a running turn took.
+	NudgeDelivered struct {
+		Text       string `json:"text"`
+		DeliveryID string `json:"deliveryId"`
+	}
+	// TurnStarted opens a turn.
+	TurnStarted struct {
+		TaskID string `json:"taskId,omitempty"`
+	}
+	// TurnQueued says that a turn waits for a place.
+	TurnQueued struct {
+		Position int `json:"position"`
+	}
+	// TurnCompleted ends a turn with its answer.
+	TurnCompleted struct {
+		Result string `json:"result"`
+		Limit  string `json:"limit,omitempty"` // which limit cut the answer short
+		Usage  Usage  `json:"usage"`
+	}
+	// TurnFailed ends a turn without one. Status is failed, cancelled or interrupted.
+	TurnFailed struct {
+		Status string `json:"status"`
+		Error  string `json:"error"`
+		Usage  *Usage `json:"usage,omitempty"`
+	}
+	// StepStarted opens one model call and what follows from it.
+	StepStarted struct {
+		Step int `json:"step"`
+	}
+	// StepCompleted closes it.
+	StepCompleted struct {
+		Step       int   `json:"step"`
+		DurationMs int64 `json:"durationMs"`
+		Usage      Usage `json:"usage"`
+	}
+	// ReasoningAppended is a piece of reasoning.
+	ReasoningAppended struct {
+		Delta string `json:"delta"`
+	}
+	// ReasoningCompleted is the whole of it.
+	ReasoningCompleted struct {
+		Text string `json:"text"`
+	}
+	// MessageAppended is a piece of the answer.
+	MessageAppended struct {
+		Delta   string `json:"delta"`
+		Attempt int    `json:"attempt,omitempty"` // over 1: earlier pieces of this step are void
+	}
+	// MessageCompleted is a finalized assistant text.
+	MessageCompleted struct {
+		Text string `json:"text"`
+	}
+	// ActionsRequested lists the tool calls of a step.
+	ActionsRequested struct {
+		Calls []ActionCall `json:"calls"`
+	}
+	// ActionResult is the outcome of one call.
+	ActionResult struct {
+		ID         string          `json:"id"`
+		Name       string          `json:"name"`
+		Status     string          `json:"status"` // success or error
+		Output     json.RawMessage `json:"output"`
+		DurationMs int64           `json:"durationMs"`
+	}
+	// ActionsCompleted pairs with ActionsRequested.
+	ActionsCompleted struct {
+		IDs []string `json:"ids"`
+	}
+	// ActionToolRetry says that a read runs again.
+	ActionToolRetry struct {
+		ID      string `json:"id"`
+		Name    string `json:"name"`
+		Attempt int    `json:"attempt"`
+		Error   string `json:"error"`
+	}
+)
+
+// ActionCall is one requested tool call with its validated arguments.
+type ActionCall struct {
+	ID    string          `json:"id"`
+	Name  string          `json:"name"`
+	Input json.RawMessage `json:"input"`
+}
+
+// Usage is what a turn or task used. CostUSD is absent when the price is not known.
+type Usage struct {
+	InputTokens      int      `json:"inputTokens"`
+	OutputTokens     int      `json:"outputTokens"`
+	CacheReadTokens  int      `json:"cacheReadTokens"`
+	CacheWriteTokens int      `json:"cacheWriteTokens"`
+	CostUSD          *float64 `json:"costUsd,omitempty"`
+}
+
+// EventType names the type on the stream.
+func (SessionStarted) EventType() string     { return "session.started" }
+func (SessionWaiting) EventType() string     { return "session.waiting" }
+func (SessionCompleted) EventType() string   { return "session.completed" }
+func (SessionFailed) EventType() string      { return "session.failed" }
+func (MessageReceived) EventType() string    { return "message.received" }
+func (NudgeDelivered) EventType() string     { return "nudge.delivered" }
+func (TurnStarted) EventType() string        { return "turn.started" }
+func (TurnQueued) EventType() string         { return "turn.queued" }
+func (TurnCompleted) EventType() string      { return "turn.completed" }
+func (TurnFailed) EventType() string         { return "turn.failed" }
+func (StepStarted) EventType() string        { return "step.started" }
+func (StepCompleted) EventType() string      { return "step.completed" }
+func (ReasoningAppended) EventType() string  { return "reasoning.appended" }
+func (ReasoningCompleted) EventType() string { return "reasoning.completed" }
+func (MessageAppended) EventType() string    { return "message.appended" }
+func (MessageCompleted) EventType() string   { return "message.completed" }
+func (ActionsRequested) EventType() string   { return "actions.requested" }
+func (ActionResult) EventType() string       { return "action.result" }
+func (ActionsCompleted) EventType() string   { return "actions.completed" }
+func (ActionToolRetry) EventType() string    { return "action.tool_retry" }

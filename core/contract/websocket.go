@@ -1,0 +1,59 @@
+package contract
+
+// ClientMessage is what a client sends over the WebSocket. Without action it is a chat message. UserID is accepted and
+// ignored: identity comes from the verified token.
+type ClientMessage struct {
+	Action     string    `json:"action,omitempty"` // "", "message", "stop", "subscribe", "ping"
+	Request    string    `json:"request,omitempty"`
+	SessionID  string    `json:"session_id,omitempty"`
+	UserID     string    `json:"user_id,omitempty"`
+	Admission  Admission `json:"admission,omitempty"`
+	DeliveryID string    `json:"delivery_id,omitempty"`
+	StartIndex *int64    `json:"start_index,omitempty"`
+	Clear      bool      `json:"clear,omitempty"`
+}
+
+// ServerMessage is what a client receives. Type is stream_event, complete or error (and pong, accepted, stopping as answers
+// to actions an old client never sends); the fields after Message are additions that an old client ignores.
+type ServerMessage struct {
+	Type      string           `json:"type"`
+	Event     *StreamEventBody `json:"event,omitempty"`
+	SessionID string           `json:"session_id,omitempty"`
+	Error     string           `json:"error,omitempty"`
+	Message   string           `json:"message,omitempty"`
+
+	TurnID     string `json:"turn_id,omitempty"`
+	Fence      int64  `json:"fence,omitempty"`
+	Seq        *int64 `json:"seq,omitempty"`    // per fence, from 0
+	Index      *int64 `json:"index,omitempty"`  // of the durable event this belongs to
+	Offset     *int64 `json:"offset,omitempty"` // characters (code points) of the answer before this piece
+	DeliveryID string `json:"delivery_id,omitempty"`
+}
+
+// The types of ServerMessage.
+const (
+	TypeStreamEvent = "stream_event"
+	TypeComplete    = "complete"
+	TypeError       = "error"
+	TypePong        = "pong"
+)
+
+// StreamEventBody is the event of a stream_event: exactly one field is set.
+type StreamEventBody struct {
+	Data           *string      `json:"data,omitempty"`
+	CurrentToolUse *ToolUseBody `json:"current_tool_use,omitempty"`
+	InitEventLoop  bool         `json:"init_event_loop,omitempty"`
+	Complete       bool         `json:"complete,omitempty"`
+	Reset          *ResetBody   `json:"reset,omitempty"` // only to clients that asked for it with features=reset
+}
+
+// ToolUseBody names a tool call that has begun.
+type ToolUseBody struct {
+	Name      string `json:"name"`
+	ToolUseID string `json:"tool_use_id"`
+}
+
+// ResetBody tells the client to drop the text of a failed attempt.
+type ResetBody struct {
+	Attempt int `json:"attempt"`
+}
