@@ -1,0 +1,122 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// check validates raw and gives the JSON to decode: raw itself, or raw with defaults filled in and the nulls of optional
+// properties left out. Every number keeps its digits. Nothing and null count as {}.
+func (in input) check(raw json.RawMessage) (json.RawMessage, error) {
+	if trimmed := bytes.TrimSpace(raw); len(trimmed) == 0 || string(trimmed) == "null" {
+		raw = json.RawMessage("{}")
+	}
+	object, err := decode(raw)
+	if err != nil {
+		return nil, err
+	}
+	changed := dropNulls(object, in.schema)
+	if in.defaults {
+		if err := in.resolved.ApplyDefaults(&object); err != nil {
+			return nil, err
+		}
+		changed = true
+	}
+	if err := in.resolved.Validate(floats(object)); err != nil {
+		return nil, err
+	}
+	if !changed {
+		return raw, nil
+	}
+	return json.Marshal(object)
+}
+
+// decode reads one JSON object with its numbers as text.
+func decode(raw json.RawMessage) (map[string]any, error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var value any
+	if err := dec.Decode(&value); err != nil {
+		return nil, fmt.Errorf("not valid JSON: %w", err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("not valid JSON: more than one value")
+	}
+	object, ok := value.(map[string]any)
+	if !ok {
+		return nil, errors.New("it must be a JSON object")
+	}
+	return object, nil
+}
+
+// dropNulls removes null where an optional property may not be null: models write it for "none".
+func dropNulls(value any, s *jsonschema.Schema) (dropped bool) {
+	if s == nil {
+		return false
+	}
+	switch v := value.(type) {
+	case []any:
+		for _, item := range v {
+			dropped = dropNulls(item, s.Items) || dropped
+		}
+	case map[string]any:
+		for name, item := range v {
+			p := s.Properties[name]
+			if p == nil {
+				dropped = dropNulls(item, s.AdditionalProperties) || dropped
+				continue
+			}
+			if item == nil && p.Type != "" && !slices.Contains(s.Required, name) {
+				delete(v, name)
+				dropped = true
+				continue
+			}
+			dropped = dropNulls(item, p) || dropped
+		}
+	}
+	return dropped
+}
+
+// floats copies value with numbers the validator can compare. One too large for a float64 counts as the largest: only its
+// type and bounds are judged, its digits reach the tool unchanged.
+func floats(value any) any {
+	switch v := value.(type) {
+	case json.Number:
+		f, err := v.Float64()
+		if err != nil {
+			return math.Copysign(math.MaxFloat64, f)
+		}
+		return f
+	case []any:
+		list := make([]any, len(v))
+		for i, item := range v {
+			list[i] = floats(item)
+		}
+		return list
+	case map[string]any:
+		object := make(map[string]any, len(v))
+		for name, item := range v {
+			object[name] = floats(item)
+		}
+		return object
+	}
+	return value
+}
+
+// inputProblem is err in words for the model: where in the input, and what is wrong.
+func inputProblem(err error) string {
+	var typeErr *json.UnmarshalTypeError
+	if errors.As(err, &typeErr) {
+		return fmt.Sprintf("%s: a %s does not fit a %s", typeErr.Field, typeErr.Value, typeErr.Type)
+	}
+	text := strings.ReplaceAll(err.Error(), "validating root: ", "")
+	return strings.ReplaceAll(text, "validating ", "")
+}

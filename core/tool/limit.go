@@ -1,0 +1,135 @@
+package tool
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/steadfast-agents/steadfast/core/model"
+)
+
+// DefaultMaxResult is how many bytes of a tool's result are kept: 40 KB.
+const DefaultMaxResult = 40 * 1024
+
+// maxMedia is the largest image or document that is kept whole: 3.75 MB in base64, the Converse API's limit for an image.
+const maxMedia = 5_000_000
+
+// Limit keeps at most max bytes of the text and JSON of each result, 0: DefaultMaxResult. Of a longer one the head and the
+// tail stay, with a note between them of how much was cut; JSON that is cut becomes text. Media too large, and kinds of
+// content nobody here knows, become a note. A tool that is limited already stays as it is if max is 0.
+func Limit(t Tool, max int) Tool {
+	if max <= 0 {
+		if t.Spec().MaxResult > 0 {
+			return t
+		}
+		max = DefaultMaxResult
+	}
+	return limited{Tool: t, max: max}
+}
+
+type limited struct {
+	Tool
+	max int
+}
+
+func (l limited) Spec() Spec {
+	s := l.Tool.Spec()
+	s.MaxResult = l.max
+	return s
+}
+
+func (l limited) Call(ctx Context, input json.RawMessage) (any, error) {
+	output, err := l.Tool.Call(ctx, input)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := Content(output)
+	if err != nil {
+		return nil, err
+	}
+	return limitParts(parts, l.max), nil
+}
+
+// limitParts shares max among the parts in order: what is over when it is used up keeps a note.
+func limitParts(parts []model.ResultPart, max int) []model.ResultPart {
+	out := make([]model.ResultPart, 0, len(parts))
+	left := max
+	for _, p := range parts {
+		p = limitPart(p, left)
+		left -= min(left, len(p.Text)+len(p.JSON))
+		out = append(out, p)
+	}
+	return out
+}
+
+func limitPart(p model.ResultPart, max int) model.ResultPart {
+	switch {
+	case p.Raw != nil:
+		return limitMedia(p)
+	case len(p.JSON) > max:
+		return model.ResultPart{Text: Cut(string(p.JSON), max)}
+	case p.JSON == nil:
+		return model.ResultPart{Text: Cut(p.Text, max)}
+	}
+	return p
+}
+
+// limitMedia keeps images, documents and video that are not too large.
+func limitMedia(p model.ResultPart) model.ResultPart {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(p.Raw, &fields); err != nil || len(fields) == 0 {
+		return model.ResultPart{Text: fmt.Sprintf("[content of an unknown kind left out: %d bytes]", len(p.Raw))}
+	}
+	kind := slices.Sorted(maps.Keys(fields))[0]
+	switch kind {
+	case "image", "document", "video":
+		if len(p.Raw) <= maxMedia {
+			return p
+		}
+		return model.ResultPart{Text: fmt.Sprintf("[%s left out: %d bytes are too large]", kind, len(p.Raw))}
+	}
+	return model.ResultPart{Text: fmt.Sprintf("[content of the unknown kind %q left out: %d bytes]", Cut(kind, 64), len(p.Raw))}
+}
+
+// Cut shortens s to at most max bytes, keeping its beginning and its end, with a note between them of how many bytes are
+// missing. No character is split. A max too small for the note keeps the note alone, so the result may then be longer.
+func Cut(s string, max int) string {
+	if len(s) <= max {
+		return s
+	}
+	room := max - len(cutNote(len(s)))
+	if room < 2 {
+		return strings.TrimSpace(cutNote(len(s)))
+	}
+	head := trimTail(s[:room-room/2])
+	tail := trimHead(s[len(s)-room/2:])
+	return head + cutNote(len(s)-len(head)-len(tail)) + tail
+}
+
+func cutNote(n int) string { return fmt.Sprintf("\n[... %d bytes cut ...]\n", n) }
+
+// trimTail drops a character that was split at the end.
+func trimTail(s string) string {
+	for i := 1; i < utf8.UTFMax && i <= len(s); i++ {
+		if c := s[len(s)-i]; utf8.RuneStart(c) {
+			if !utf8.FullRuneInString(s[len(s)-i:]) {
+				return s[:len(s)-i]
+			}
+			break
+		}
+	}
+	return s
+}
+
+// trimHead drops the rest of a character that was split at the beginning.
+func trimHead(s string) string {
+	for i := 0; i < utf8.UTFMax && i < len(s); i++ {
+		if utf8.RuneStart(s[i]) {
+			return s[i:]
+		}
+	}
+	return s
+}
