@@ -1,0 +1,78 @@
+package session
+
+import (
+	"net/url"
+	"slices"
+
+	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/fault"
+)
+
+// Config is what a session was created with. Zero fields mean the host's defaults. It is written once and lives 30 days.
+type Config struct {
+	SessionID    string                        `dynamodbav:"sessionId"`
+	UserID       string                        `dynamodbav:"userId"` // the owner: only this verified user may use the session
+	Title        string                        `dynamodbav:"title,omitempty"`
+	SystemPrompt string                        `dynamodbav:"systemPrompt,omitempty"`
+	ModelID      string                        `dynamodbav:"modelId,omitempty"`
+	Temperature  *float64                      `dynamodbav:"temperature,omitempty"`
+	MaxTokens    int                           `dynamodbav:"maxTokens,omitempty"`
+	Tools        []string                      `dynamodbav:"tools,omitempty"` // nil: the host's; empty: none
+	MCPServers   map[string]contract.MCPServer `dynamodbav:"mcpServers,omitempty"`
+}
+
+// CheckOwner refuses everybody but the owner. A session without an owner on record has no config; its state says whose it is.
+// Faults: Denied.
+func (c Config) CheckOwner(userID string) error {
+	if c.UserID != userID {
+		return fault.New(fault.Denied, "not your session")
+	}
+	return nil
+}
+
+// Validate reports the first field that breaks a rule. mcpHosts are the hosts that MCP servers may have; none allows none.
+// Faults: Invalid.
+func (c Config) Validate(mcpHosts []string) error {
+	if err := contract.CheckSessionID("sessionId", c.SessionID); err != nil {
+		return err
+	}
+	if err := contract.CheckID("userId", c.UserID); err != nil {
+		return err
+	}
+	switch {
+	case len(c.Title) > contract.MaxTitleBytes:
+		return fault.New(fault.Invalid, "title: %d bytes, the limit is %d", len(c.Title), contract.MaxTitleBytes)
+	case len(c.SystemPrompt) > contract.MaxPromptBytes:
+		return fault.New(fault.Invalid, "systemPrompt: %d bytes, the limit is %d", len(c.SystemPrompt), contract.MaxPromptBytes)
+	case len(c.ModelID) > 2048:
+		return fault.New(fault.Invalid, "modelId: %d bytes, the limit is 2048", len(c.ModelID))
+	case c.Temperature != nil && !(*c.Temperature >= 0 && *c.Temperature <= 1):
+		return fault.New(fault.Invalid, "temperature: must be from 0 to 1")
+	case c.MaxTokens < 0 || c.MaxTokens > 1_000_000:
+		return fault.New(fault.Invalid, "maxTokens: must be from 1 to 1000000")
+	case len(c.Tools) > 128:
+		return fault.New(fault.Invalid, "tools: %d names, the limit is 128", len(c.Tools))
+	case len(c.MCPServers) > 16:
+		return fault.New(fault.Invalid, "mcpServers: %d servers, the limit is 16", len(c.MCPServers))
+	}
+	for label, server := range c.MCPServers {
+		if err := checkServer(label, server, mcpHosts); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkServer(label string, s contract.MCPServer, hosts []string) error {
+	if s.Command != "" || len(s.Args) > 0 {
+		return fault.New(fault.Invalid, "mcpServers.%s: servers that are started by a command are not allowed", label)
+	}
+	u, err := url.Parse(s.URL)
+	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
+		return fault.New(fault.Invalid, "mcpServers.%s.url: must be an https URL", label)
+	}
+	if !slices.Contains(hosts, u.Host) && !slices.Contains(hosts, u.Hostname()) {
+		return fault.New(fault.Invalid, "mcpServers.%s.url: host %q is not allowed", label, u.Host)
+	}
+	return nil
+}
