@@ -2,15 +2,15 @@
 // ends. Every transition is a pure function of (state, input, now) that gives the next state and the condition under which
 // it may be written; the store writes both in one conditional write, so the table and not hope decides between rivals.
 //
-//	           Admit              Claim (fence+1)             Begin
-//	 idle ───────────▶ idle+pending ─────────▶ idle, owned ─────────▶ open
-//	  ▲                                            ▲   ▲               │ Save, Take (step by step)
-//	  │ EndRelease (nothing pending)               │   └── EndKeep ────┤ (something pending)
-//	  ├────────────────────────────────────────────┼───────────────────┤
-//	  │ Release (nothing pending)                  └── EndFlagged ─────┤ (stopped or preempted)
-//	  └────────────────────────────────────────────┘                   │
-//	                                      parked ◀── Park ─────────────┤
-//	        pending, nobody's ◀── HandOff (time is short) ─────────────┘
+//	          Admit              Claim (fence+1)             Begin
+//	idle ───────────▶ idle+pending ─────────▶ idle, owned ─────────▶ open
+//	 ▲                                            ▲   ▲               │ Save, Take (step by step)
+//	 │ EndRelease (nothing pending)               │   └── EndKeep ────┤ (something pending)
+//	 ├────────────────────────────────────────────┼───────────────────┤
+//	 │ Release (nothing pending)                  └── EndFlagged ─────┤ (stopped or preempted)
+//	 └────────────────────────────────────────────┘                   │
+//	                                     parked ◀── Park ─────────────┤
+//	       pending, nobody's ◀── HandOff (time is short) ─────────────┘
 //
 // A task session has one turn and ends in done. Any phase may become deleted.
 //
