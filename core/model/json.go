@@ -4,20 +4,34 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 )
 
-// MarshalJSON writes role and content first, then the extra fields.
+// MarshalJSON writes role and content first, then the extra fields by name.
 func (m Message) MarshalJSON() ([]byte, error) {
 	content := m.Content
 	if content == nil {
 		content = []Block{}
 	}
-	fields := make(map[string]any, len(m.Extra)+2)
-	for k, v := range m.Extra {
-		fields[k] = v
+	head, err := marshal(struct {
+		Role    Role    `json:"role"`
+		Content []Block `json:"content"`
+	}{m.Role, content})
+	if err != nil {
+		return nil, err
 	}
-	fields["role"], fields["content"] = m.Role, content
-	return marshal(fields)
+	extra := maps.Clone(m.Extra)
+	delete(extra, "role")
+	delete(extra, "content")
+	if len(extra) == 0 {
+		return head, nil
+	}
+	tail, err := marshal(extra)
+	if err != nil {
+		return nil, err
+	}
+	head[len(head)-1] = ','
+	return append(head, tail[1:]...), nil
 }
 
 // UnmarshalJSON keeps unknown fields in Extra.
@@ -27,11 +41,13 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	*m = Message{}
-	if err := json.Unmarshal(fields["role"], &m.Role); err != nil {
-		return fmt.Errorf("message role: %w", err)
+	if raw, ok := fields["role"]; ok {
+		if err := json.Unmarshal(raw, &m.Role); err != nil {
+			return fmt.Errorf("message role: %w", err)
+		}
 	}
 	if raw, ok := fields["content"]; ok {
-		if err := json.Unmarshal(raw, &m.Content); err != nil {
+		if err := m.unmarshalContent(raw); err != nil {
 			return fmt.Errorf("message content: %w", err)
 		}
 	}
@@ -41,6 +57,16 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 		m.Extra = fields
 	}
 	return nil
+}
+
+// unmarshalContent reads a list of blocks; plain text is a list of one.
+func (m *Message) unmarshalContent(raw json.RawMessage) error {
+	var text string
+	if json.Unmarshal(raw, &text) == nil && string(raw) != "null" {
+		m.Content = []Block{{Text: text}}
+		return nil
+	}
+	return json.Unmarshal(raw, &m.Content)
 }
 
 type reasoningWire struct {
@@ -66,36 +92,48 @@ func (b Block) MarshalJSON() ([]byte, error) {
 	return marshal(map[string]any{"text": b.Text})
 }
 
-// UnmarshalJSON reads every known kind of block; one it does not know stays in Raw, byte for byte, so that it is never
-// lost on the way through the store.
+// blockKinds are the known kinds of a block, by the field that holds them.
+var blockKinds = [...]string{"toolUse", "toolResult", "reasoning", "cachePoint", "text"}
+
+// UnmarshalJSON reads every known kind of block. One it does not know, or whose value is not of the known form, stays in
+// Raw, byte for byte, so that it is never lost on the way through the store.
 func (b *Block) UnmarshalJSON(data []byte) error {
 	*b = Block{}
 	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(data, &fields); err != nil {
-		return fmt.Errorf("block: %w", err)
-	}
-	for name, raw := range fields {
-		switch name {
-		case "text":
-			return json.Unmarshal(raw, &b.Text)
-		case "toolUse":
-			b.ToolUse = new(ToolUse)
-			return json.Unmarshal(raw, b.ToolUse)
-		case "toolResult":
-			b.ToolResult = new(ToolResult)
-			return json.Unmarshal(raw, b.ToolResult)
-		case "reasoning":
-			var w reasoningWire
-			err := json.Unmarshal(raw, &w)
-			b.Reasoning = &Reasoning{Text: w.Text, Signature: w.Signature, Redacted: w.Redacted}
-			return err
-		case "cachePoint":
-			b.CachePoint = true
-			return nil
+	if json.Unmarshal(data, &fields) == nil {
+		for _, kind := range blockKinds {
+			if raw, ok := fields[kind]; ok && b.unmarshalKind(kind, raw) {
+				return nil
+			}
 		}
 	}
-	b.Raw = bytes.Clone(data)
+	*b = Block{Raw: bytes.Clone(data)}
 	return nil
+}
+
+// unmarshalKind reads the value of a block's one field, false if it is of no known kind and form.
+func (b *Block) unmarshalKind(kind string, raw json.RawMessage) bool {
+	*b = Block{}
+	if string(raw) == "null" {
+		return false
+	}
+	switch kind {
+	case "toolUse":
+		b.ToolUse = new(ToolUse)
+		return json.Unmarshal(raw, b.ToolUse) == nil
+	case "toolResult":
+		b.ToolResult = new(ToolResult)
+		return json.Unmarshal(raw, b.ToolResult) == nil
+	case "reasoning":
+		var w reasoningWire
+		err := json.Unmarshal(raw, &w)
+		b.Reasoning = &Reasoning{Text: w.Text, Signature: w.Signature, Redacted: w.Redacted}
+		return err == nil
+	case "cachePoint":
+		b.CachePoint = true
+		return true
+	}
+	return json.Unmarshal(raw, &b.Text) == nil
 }
 
 // MarshalJSON writes the one field that is set.
@@ -109,21 +147,20 @@ func (p ResultPart) MarshalJSON() ([]byte, error) {
 	return marshal(map[string]any{"text": p.Text})
 }
 
-// UnmarshalJSON reads text and json parts; another kind stays in Raw.
+// UnmarshalJSON reads text and json parts; another kind or form stays in Raw.
 func (p *ResultPart) UnmarshalJSON(data []byte) error {
 	*p = ResultPart{}
 	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(data, &fields); err != nil {
-		return fmt.Errorf("tool result part: %w", err)
+	if json.Unmarshal(data, &fields) == nil {
+		if raw, ok := fields["json"]; ok {
+			p.JSON = bytes.Clone(raw)
+			return nil
+		}
+		if raw, ok := fields["text"]; ok && string(raw) != "null" && json.Unmarshal(raw, &p.Text) == nil {
+			return nil
+		}
 	}
-	if raw, ok := fields["text"]; ok {
-		return json.Unmarshal(raw, &p.Text)
-	}
-	if raw, ok := fields["json"]; ok {
-		p.JSON = bytes.Clone(raw)
-		return nil
-	}
-	p.Raw = bytes.Clone(data)
+	*p = ResultPart{Raw: bytes.Clone(data)}
 	return nil
 }
 
