@@ -92,16 +92,13 @@ func (b Block) MarshalJSON() ([]byte, error) {
 	return marshal(map[string]any{"text": b.Text})
 }
 
-// blockKinds are the known kinds of a block, by the field that holds them.
-var blockKinds = [...]string{"toolUse", "toolResult", "reasoning", "cachePoint", "text"}
-
 // UnmarshalJSON reads every known kind of block. One it does not know, or whose value is not of the known form, stays in
 // Raw, byte for byte, so that it is never lost on the way through the store.
 func (b *Block) UnmarshalJSON(data []byte) error {
 	*b = Block{}
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(data, &fields) == nil {
-		for _, kind := range blockKinds {
+		for _, kind := range []string{"toolUse", "toolResult", "reasoning", "cachePoint", "text"} {
 			if raw, ok := fields[kind]; ok && b.unmarshalKind(kind, raw) {
 				return nil
 			}

@@ -9,8 +9,8 @@ import (
 // maxRefs bounds how many references and alternatives PlainSchema follows, so that a schema that names itself ends.
 const maxRefs = 16
 
-// combiners are the keywords that the service refuses at the top of a tool's schema.
-var combiners = []string{"$ref", "allOf", "anyOf", "oneOf"}
+// combiners gives the keywords that the service refuses at the top of a tool's schema.
+func combiners() []string { return []string{"$ref", "allOf", "anyOf", "oneOf"} }
 
 // PlainSchema gives a schema of type object without $ref, allOf, anyOf and oneOf at its top; the service refuses those
 // there and takes them further inside. A schema that is acceptable stays byte for byte. Otherwise references into the schema are
@@ -44,7 +44,7 @@ func schemaFault(schema json.RawMessage) string {
 	if string(top["type"]) != `"object"` {
 		return `has no "type": "object"`
 	}
-	for _, k := range combiners {
+	for _, k := range combiners() {
 		if _, ok := top[k]; ok {
 			return "has " + k + " at the top"
 		}
@@ -67,7 +67,7 @@ type flattener struct {
 func (f *flattener) flatten(s fields) fields {
 	plain := make(fields, len(s))
 	for k, v := range s {
-		if !slices.Contains(combiners, k) {
+		if !slices.Contains(combiners(), k) {
 			plain[k] = v
 		}
 	}
