@@ -23,13 +23,7 @@ func (in input) check(raw json.RawMessage) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	changed := dropNulls(object, in.schema)
-	if in.defaults {
-		if err := in.resolved.ApplyDefaults(&object); err != nil {
-			return nil, err
-		}
-		changed = true
-	}
+	changed := complete(object, in.schema)
 	if err := in.resolved.Validate(floats(object)); err != nil {
 		return nil, err
 	}
@@ -57,38 +51,52 @@ func decode(raw json.RawMessage) (map[string]any, error) {
 	return object, nil
 }
 
-// dropNulls removes null where an optional property may not be null: models write it for "none".
-func dropNulls(value any, s *jsonschema.Schema) (dropped bool) {
+// complete fills in defaults that are missing, also in lists and nested objects, and removes null where an optional property
+// may not be null: models write it for "none".
+func complete(value any, s *jsonschema.Schema) (changed bool) {
 	if s == nil {
 		return false
 	}
 	switch v := value.(type) {
 	case []any:
 		for _, item := range v {
-			dropped = dropNulls(item, s.Items) || dropped
+			changed = complete(item, s.Items) || changed
 		}
 	case map[string]any:
 		for name, item := range v {
-			p := s.Properties[name]
-			if p == nil {
-				dropped = dropNulls(item, s.AdditionalProperties) || dropped
-				continue
-			}
-			if item == nil && p.Type != "" && !slices.Contains(s.Required, name) {
+			p, known := s.Properties[name]
+			if !known {
+				p = s.AdditionalProperties
+			} else if item == nil && p.Type != "" && !slices.Contains(s.Required, name) {
 				delete(v, name)
-				dropped = true
+				changed = true
 				continue
 			}
-			dropped = dropNulls(item, p) || dropped
+			changed = complete(item, p) || changed
+		}
+		changed = addDefaults(v, s) || changed
+	}
+	return changed
+}
+
+func addDefaults(object map[string]any, s *jsonschema.Schema) (changed bool) {
+	for name, p := range s.Properties {
+		if _, given := object[name]; !given && p.Default != nil {
+			object[name] = p.Default // was validated with the schema
+			changed = true
 		}
 	}
-	return dropped
+	return changed
 }
 
 // floats copies value with numbers the validator can compare. One too large for a float64 counts as the largest: only its
 // type and bounds are judged, its digits reach the tool unchanged.
 func floats(value any) any {
 	switch v := value.(type) {
+	case json.RawMessage:
+		var plain any
+		_ = json.Unmarshal(v, &plain) // a default: checked when the schema was made
+		return plain
 	case json.Number:
 		f, err := v.Float64()
 		if err != nil {

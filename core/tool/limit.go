@@ -126,10 +126,9 @@ func trimTail(s string) string {
 
 // trimHead drops the rest of a character that was split at the beginning.
 func trimHead(s string) string {
-	for i := 0; i < utf8.UTFMax && i < len(s); i++ {
-		if utf8.RuneStart(s[i]) {
-			return s[i:]
-		}
+	i := 0
+	for i < len(s) && i < utf8.UTFMax && !utf8.RuneStart(s[i]) {
+		i++
 	}
-	return s
+	return s[i:]
 }

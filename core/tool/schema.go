@@ -21,13 +21,13 @@ func inputOf[In any]() (input, error) {
 	if s.Type != "object" {
 		return input{}, fmt.Errorf("%v is no struct and no map", t)
 	}
-	in := input{schema: s}
-	if err := in.applyTags(t, s); err != nil {
+	if err := applyTags(t, s); err != nil {
 		return input{}, err
 	}
 	for sub := range schemas(s) {
 		tidy(sub)
 	}
+	in := input{schema: s}
 	if in.resolved, err = s.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true}); err != nil {
 		return input{}, err
 	}
@@ -85,21 +85,21 @@ func walk(s *jsonschema.Schema, yield func(*jsonschema.Schema) bool) bool {
 }
 
 // applyTags puts the default and enum tags of t's fields, also nested ones, into its schema.
-func (in *input) applyTags(t reflect.Type, s *jsonschema.Schema) error {
+func applyTags(t reflect.Type, s *jsonschema.Schema) error {
 	switch t.Kind() {
 	case reflect.Pointer:
-		return in.applyTags(t.Elem(), s)
+		return applyTags(t.Elem(), s)
 	case reflect.Slice, reflect.Array:
 		if s.Items != nil {
-			return in.applyTags(t.Elem(), s.Items)
+			return applyTags(t.Elem(), s.Items)
 		}
 	case reflect.Map:
 		if s.AdditionalProperties != nil {
-			return in.applyTags(t.Elem(), s.AdditionalProperties)
+			return applyTags(t.Elem(), s.AdditionalProperties)
 		}
 	case reflect.Struct:
 		for _, field := range reflect.VisibleFields(t) {
-			if err := in.applyFieldTags(field, s); err != nil {
+			if err := applyFieldTags(field, s); err != nil {
 				return fmt.Errorf("field %s: %w", field.Name, err)
 			}
 		}
@@ -107,7 +107,7 @@ func (in *input) applyTags(t reflect.Type, s *jsonschema.Schema) error {
 	return nil
 }
 
-func (in *input) applyFieldTags(field reflect.StructField, parent *jsonschema.Schema) error {
+func applyFieldTags(field reflect.StructField, parent *jsonschema.Schema) error {
 	name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 	if name == "" {
 		name = field.Name
@@ -126,10 +126,10 @@ func (in *input) applyFieldTags(field reflect.StructField, parent *jsonschema.Sc
 		}
 	}
 	if tag, ok := field.Tag.Lookup("default"); ok {
-		p.Default, in.defaults = literal(field.Type, tag), true
+		p.Default = literal(field.Type, tag)
 		parent.Required = slices.DeleteFunc(parent.Required, func(r string) bool { return r == name })
 	}
-	return in.applyTags(field.Type, p)
+	return applyTags(field.Type, p)
 }
 
 // literal reads a tag's value: text for a string field, else JSON.

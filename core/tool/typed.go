@@ -56,5 +56,4 @@ type input struct {
 	json     json.RawMessage
 	schema   *jsonschema.Schema
 	resolved *jsonschema.Resolved
-	defaults bool
 }
