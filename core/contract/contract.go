@@ -82,7 +82,7 @@ type CreateSession struct {
 	Temperature  *float64             `json:"temperature,omitempty"`
 	MaxTokens    int                  `json:"maxTokens,omitempty"`
 	Title        string               `json:"title,omitempty"`
-	Tools        []string             `json:"tools,omitempty"`
+	Tools        []string             `json:"tools,omitzero"`
 	MCPServers   map[string]MCPServer `json:"mcpServers,omitempty"`
 }
 

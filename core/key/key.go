@@ -174,9 +174,9 @@ func BudgetHold(scope, call string) Key { return Key{"BUDGET#" + scope, "HOLD#" 
 // Slot is a place for a running turn.
 func Slot(scope string, n int) Key { return Key{"SLOT#" + scope, "SLOT#" + number(int64(n))} }
 
-// Part is the n-th piece of a row over the size limit. It lies beside its head.
+// Part is the n-th piece of a row over the size limit, n below 10^8. It lies beside its head.
 func Part(head Key, n int) Key {
-	return Key{head.PK, PartPrefix + head.SK + "#" + fmt.Sprintf("%04d", n)}
+	return Key{head.PK, PartPrefix + head.SK + "#" + fmt.Sprintf("%08d", n)}
 }
 
 // PartsOf is the sort key prefix of all parts of a head.

@@ -45,7 +45,7 @@ func TestEveryKey(t *testing.T) {
 		{key.BudgetWindow("stack", 3), "BUDGET#stack", "WINDOW#0000000000003", key.Row{Kind: "budget window", Parts: []string{"stack", "3"}}},
 		{key.BudgetHold("stack", "c1"), "BUDGET#stack", "HOLD#c1", key.Row{Kind: "budget hold", Parts: []string{"stack", "c1"}}},
 		{key.Slot("stack", 2), "SLOT#stack", "SLOT#000000000002", key.Row{Kind: "slot", Parts: []string{"stack", "2"}}},
-		{key.Part(key.Task("t"), 1), "TASK#t", "PART#STATUS#0001", key.Row{Kind: "part", Parts: []string{"TASK#t", "STATUS", "1"}}},
+		{key.Part(key.Task("t"), 1), "TASK#t", "PART#STATUS#00000001", key.Row{Kind: "part", Parts: []string{"TASK#t", "STATUS", "1"}}},
 		{key.Detail("d"), "DETAIL#d", "DETAIL", key.Row{Kind: "detail", Parts: []string{"d"}}},
 	}
 	for _, tt := range tests {

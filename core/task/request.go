@@ -27,7 +27,7 @@ type Request struct {
 	ModelID      string                        `json:"modelId,omitempty"`
 	Temperature  *float64                      `json:"temperature,omitempty"`
 	MaxTokens    int                           `json:"maxTokens,omitempty"`
-	Tools        []string                      `json:"tools,omitempty"` // nil: the host's; empty: none
+	Tools        []string                      `json:"tools,omitzero"` // nil: the host's; empty: none
 	MCPServers   map[string]contract.MCPServer `json:"mcpServers,omitempty"`
 	Trigger      *Trigger                      `json:"trigger,omitempty"`
 	CreatedBy    string                        `json:"createdBy,omitempty"`

@@ -17,7 +17,7 @@ type Change struct {
 func New(r Request, detail string, now time.Time) Task {
 	t := Task{
 		TaskID: r.TaskID, Status: Pending, Principal: r.Principal, Request: r.Request, SessionID: r.SessionID, CreatedBy: r.CreatedBy,
-		CreatedAt: now.UnixMilli(), Detail: detail,
+		CreatedAt: now.UnixMilli(), Detail: detail, LastDelivery: r.DeliveryID,
 	}
 	return t.touched(now).due(now.Add(time.Minute))
 }
@@ -168,4 +168,11 @@ func (t Task) Cancel(now time.Time) (c Change, ok bool) {
 	to.Fence, to.Cancelled = t.Fence+1, true
 	return Change{t, to, cond.And(cond.EqOrAbsent("fence", t.Fence), cond.EqOrAbsent("turn", t.Turn), cond.Or(
 		cond.Eq("status", Pending), cond.Eq("status", Running), cond.And(cond.Eq("status", Failed), cond.Eq("retryable", true))))}, true
+}
+
+// ClaimBy names who claims a task, for which delivery and for how long.
+type ClaimBy struct {
+	Owner      string // random for this attempt
+	DeliveryID string
+	Lease      time.Duration
 }

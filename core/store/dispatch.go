@@ -1,0 +1,110 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/steadfast-agents/steadfast/core/cond"
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/key"
+	"github.com/steadfast-agents/steadfast/core/task"
+)
+
+// Dispatch is the outbox row of a task: its run is owed to the bus until it is marked sent.
+type Dispatch struct {
+	TaskID     string `dynamodbav:"taskId"`
+	Status     string `dynamodbav:"status"` // owed, sent, exhausted
+	DeliveryID string `dynamodbav:"deliveryId"`
+	CreatedAt  int64  `dynamodbav:"createdAt"` // ms
+	Attempts   int64  `dynamodbav:"attempts"`
+	ExpiresAt  int64  `dynamodbav:"expiresAt"`
+	DuePK      string `dynamodbav:"duePk,omitempty"`
+	DueSK      string `dynamodbav:"dueSk,omitempty"`
+}
+
+const (
+	owed = "owed"
+	sent = "sent"
+)
+
+func newDispatch(r task.Request, now time.Time) Write {
+	return create(key.Dispatch(r.TaskID), "Dispatch", Dispatch{
+		TaskID: r.TaskID, Status: owed, DeliveryID: r.DeliveryID, CreatedAt: now.UnixMilli(), ExpiresAt: now.Add(task.Life).Unix(),
+		DuePK: key.DuePK(key.TaskPK(r.TaskID)), DueSK: key.DueSK(now.Add(time.Minute).UnixMilli()),
+	})
+}
+
+// Dispatch reads a task's outbox row. Faults: NotFound, Unavailable.
+func (t Table) Dispatch(ctx context.Context, taskID string) (Dispatch, error) {
+	var d Dispatch
+	found, err := t.getInto(ctx, key.Dispatch(taskID), &d)
+	if err == nil && !found {
+		err = fault.New(fault.NotFound, "nothing is dispatched for task %s", taskID)
+	}
+	return d, err
+}
+
+// MarkSent notes that the bus has taken the task. Idempotent. Faults: Unavailable.
+func (t Table) MarkSent(ctx context.Context, d Dispatch) error {
+	to := d
+	to.Status, to.DuePK, to.DueSK = sent, "", ""
+	return t.unlessMoved(ctx, d, to, cond.Eq("status", owed))
+}
+
+// Rearm moves an owed dispatch's next look; moved is true when another sweep was faster. rejected counts a refusal by the bus.
+func (t Table) Rearm(ctx context.Context, d Dispatch, at time.Time) (moved bool, err error) {
+	to := d
+	to.DueSK = key.DueSK(at.UnixMilli())
+	err = t.Commit(ctx, change(key.Dispatch(d.TaskID), "Dispatch", d, to, cond.And(cond.EqOrAbsent("dueSk", d.DueSK), cond.Eq("status", owed))))
+	if RefusedBy(err, key.Dispatch(d.TaskID)) {
+		return true, nil
+	}
+	return false, err
+}
+
+// Reject counts a refusal of the entry by the bus.
+func (t Table) Reject(ctx context.Context, d Dispatch) error {
+	to := d
+	to.Attempts++
+	return t.unlessMoved(ctx, d, to, cond.And(cond.Eq("attempts", d.Attempts), cond.Eq("status", owed)))
+}
+
+// Exhaust gives an owed dispatch up together with its task, which must still be waiting: a copy may have arrived although
+// every answer said no. arrived is true when it did. Faults: Unavailable.
+func (t Table) Exhaust(ctx context.Context, d Dispatch, c task.Change) (arrived bool, err error) {
+	to := d
+	to.Status, to.DuePK, to.DueSK = "exhausted", "", ""
+	err = t.Commit(ctx, change(key.Dispatch(d.TaskID), "Dispatch", d, to, cond.Eq("status", owed)), ChangeTask(c))
+	if _, refused := RefusedTask(err, d.TaskID); refused {
+		return true, t.MarkSent(ctx, d)
+	}
+	return false, err
+}
+
+func (t Table) unlessMoved(ctx context.Context, from, to Dispatch, c cond.Expr) error {
+	err := t.Commit(ctx, change(key.Dispatch(from.TaskID), "Dispatch", from, to, c))
+	if RefusedBy(err, key.Dispatch(from.TaskID)) {
+		return nil
+	}
+	return err
+}
+
+// Due reads the keys of rows of one shard that owe something since before the given time, oldest first, at most limit. The index
+// lags: the row itself decides. Faults: Unavailable.
+func (t Table) Due(ctx context.Context, shard int, before time.Time, limit int) ([]key.Key, error) {
+	until := expression.Key(key.DueSKName).LessThanEqual(expression.Value(key.DueSK(before.UnixMilli())))
+	s := scope{pk: key.DueShard(shard), pkName: key.DuePKName, index: key.DueIndex, cond: &until, pageSize: int32(limit)}
+	var keys []key.Key
+	for row, err := range t.query(ctx, s) {
+		if err != nil {
+			return nil, fmt.Errorf("shard %d: %w", shard, err)
+		}
+		if keys = append(keys, keyOf(row)); len(keys) == limit {
+			break
+		}
+	}
+	return keys, nil
+}
+

@@ -1,0 +1,260 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+	"github.com/steadfast-agents/steadfast/core/cond"
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/key"
+)
+
+type item = map[string]types.AttributeValue
+
+// Write is one conditional write of one row, made by this package's functions and given to Commit.
+type Write struct {
+	key    key.Key
+	put    item // a whole row, or nil
+	set    item // attributes to set
+	remove []string
+	del    bool
+	cond   *cond.Expr
+	parts  []item // written before, unconditionally
+	err    error  // why it cannot be written at all
+}
+
+// Refused says whose condition failed. It is a fault.Conflict.
+type Refused struct{ rows map[key.Key]item }
+
+// Error names the rows, not their content.
+func (r *Refused) Error() string {
+	names := make([]string, 0, len(r.rows))
+	for k := range r.rows {
+		names = append(names, k.PK+" "+k.SK)
+	}
+	return "refused by " + strings.Join(names, ", ")
+}
+
+// By reports whether the row refused.
+func (r *Refused) By(k key.Key) bool {
+	_, ok := r.rows[k]
+	return ok
+}
+
+// refusal finds a Refused in err.
+func refusal(err error) (*Refused, bool) {
+	var r *Refused
+	return r, errors.As(err, &r)
+}
+
+// RefusedBy reports whether err says that the row's condition failed.
+func RefusedBy(err error, k key.Key) bool {
+	r, ok := refusal(err)
+	return ok && r.By(k)
+}
+
+// maxBlocked bounds how often a write that another transaction blocks is tried again.
+const maxBlocked = 12
+
+// Commit writes all or none. Several writes are one transaction. Parts of large rows are written first; without their head
+// nobody reads them. Faults: Conflict (a *Refused, with nothing written), Limit, Unavailable (it is not known whether it was
+// written), Internal.
+func (t Table) Commit(ctx context.Context, writes ...Write) error {
+	for _, w := range writes {
+		if w.err != nil {
+			return w.err
+		}
+		for _, part := range w.parts {
+			if _, err := t.DynamoDB.PutItem(ctx, &dynamodb.PutItemInput{TableName: &t.Name, Item: part}); err != nil {
+				return failed(err, "write a part of %s", w.key.SK)
+			}
+		}
+	}
+	for try := 0; ; try++ {
+		err := t.commitOnce(ctx, writes)
+		if err == nil || !blocked(err) || try == maxBlocked {
+			return explain(err, writes)
+		}
+		if err := pause(ctx, time.Duration(1+rand.IntN(20*(try+1)))*time.Millisecond); err != nil {
+			return failed(err, "write")
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
+
+func (t Table) commitOnce(ctx context.Context, writes []Write) error {
+	if len(writes) == 1 {
+		return t.writeOne(ctx, writes[0])
+	}
+	in := &dynamodb.TransactWriteItemsInput{}
+	for _, w := range writes {
+		part, err := t.transactPart(w)
+		if err != nil {
+			return err
+		}
+		in.TransactItems = append(in.TransactItems, part)
+	}
+	_, err := t.DynamoDB.TransactWriteItems(ctx, in)
+	return err
+}
+
+const old = types.ReturnValuesOnConditionCheckFailureAllOld
+
+func (t Table) writeOne(ctx context.Context, w Write) error {
+	part, err := t.transactPart(w)
+	if err != nil {
+		return err
+	}
+	switch {
+	case part.Put != nil:
+		p := part.Put
+		_, err = t.DynamoDB.PutItem(ctx, &dynamodb.PutItemInput{TableName: p.TableName, Item: p.Item, ConditionExpression: p.ConditionExpression,
+			ExpressionAttributeNames: p.ExpressionAttributeNames, ExpressionAttributeValues: p.ExpressionAttributeValues, ReturnValuesOnConditionCheckFailure: old})
+	case part.Delete != nil:
+		d := part.Delete
+		_, err = t.DynamoDB.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: d.TableName, Key: d.Key, ConditionExpression: d.ConditionExpression,
+			ExpressionAttributeNames: d.ExpressionAttributeNames, ExpressionAttributeValues: d.ExpressionAttributeValues, ReturnValuesOnConditionCheckFailure: old})
+	case part.Update != nil:
+		u := part.Update
+		_, err = t.DynamoDB.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: u.TableName, Key: u.Key, UpdateExpression: u.UpdateExpression, ConditionExpression: u.ConditionExpression,
+			ExpressionAttributeNames: u.ExpressionAttributeNames, ExpressionAttributeValues: u.ExpressionAttributeValues, ReturnValuesOnConditionCheckFailure: old})
+	default:
+		_, err = t.DynamoDB.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{part}})
+	}
+	return err
+}
+
+func (t Table) transactPart(w Write) (types.TransactWriteItem, error) {
+	exprs, err := w.expressions()
+	if err != nil {
+		return types.TransactWriteItem{}, fault.Wrap(fault.Internal, err, "expression for %s", w.key.SK)
+	}
+	k := keyItem(w.key)
+	switch {
+	case w.put != nil:
+		return types.TransactWriteItem{Put: &types.Put{TableName: &t.Name, Item: w.put, ConditionExpression: exprs.Condition(),
+			ExpressionAttributeNames: exprs.Names(), ExpressionAttributeValues: exprs.Values(), ReturnValuesOnConditionCheckFailure: old}}, nil
+	case w.del:
+		return types.TransactWriteItem{Delete: &types.Delete{TableName: &t.Name, Key: k, ConditionExpression: exprs.Condition(),
+			ExpressionAttributeNames: exprs.Names(), ExpressionAttributeValues: exprs.Values(), ReturnValuesOnConditionCheckFailure: old}}, nil
+	case len(w.set)+len(w.remove) > 0:
+		return types.TransactWriteItem{Update: &types.Update{TableName: &t.Name, Key: k, UpdateExpression: exprs.Update(), ConditionExpression: exprs.Condition(),
+			ExpressionAttributeNames: exprs.Names(), ExpressionAttributeValues: exprs.Values(), ReturnValuesOnConditionCheckFailure: old}}, nil
+	}
+	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: &t.Name, Key: k, ConditionExpression: exprs.Condition(),
+		ExpressionAttributeNames: exprs.Names(), ExpressionAttributeValues: exprs.Values(), ReturnValuesOnConditionCheckFailure: old}}, nil
+}
+
+func (w Write) expressions() (expression.Expression, error) {
+	b := expression.NewBuilder()
+	empty := true
+	if w.cond != nil {
+		b, empty = b.WithCondition(compile(*w.cond)), false
+	}
+	if len(w.set)+len(w.remove) > 0 {
+		b, empty = b.WithUpdate(updates(w.set, w.remove)), false
+	}
+	if empty {
+		return expression.Expression{}, nil
+	}
+	return b.Build()
+}
+
+// explain turns DynamoDB's error into a fault.
+func explain(err error, writes []Write) error {
+	if err == nil {
+		return nil
+	}
+	var one *types.ConditionalCheckFailedException
+	if errors.As(err, &one) && len(writes) == 1 {
+		return conflict(&Refused{rows: map[key.Key]item{writes[0].key: one.Item}})
+	}
+	var all *types.TransactionCanceledException
+	if errors.As(err, &all) {
+		refused := &Refused{rows: map[key.Key]item{}}
+		for i, r := range all.CancellationReasons {
+			if deref(r.Code) == "ConditionalCheckFailed" && i < len(writes) {
+				refused.rows[writes[i].key] = r.Item
+			}
+		}
+		if len(refused.rows) > 0 {
+			return conflict(refused)
+		}
+	}
+	return failed(err, "write %s", describe(writes[0].key))
+}
+
+func conflict(r *Refused) error { return fault.Wrap(fault.Conflict, r, "the row has changed") }
+
+// blocked reports whether nothing was written because another writer was at the same row.
+func blocked(err error) bool {
+	var cancelled *types.TransactionCanceledException
+	if errors.As(err, &cancelled) {
+		conflict := false
+		for _, r := range cancelled.CancellationReasons {
+			switch code := deref(r.Code); code {
+			case "ConditionalCheckFailed":
+				return false
+			case "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded":
+				conflict = true
+			}
+		}
+		return conflict
+	}
+	var conflict *types.TransactionConflictException
+	var throttled *types.ProvisionedThroughputExceededException
+	return errors.As(err, &conflict) || errors.As(err, &throttled)
+}
+
+// failed gives an error of the service a code: what a client did wrong is Internal, everything else may be tried again.
+func failed(err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	var f *fault.Error
+	if errors.As(err, &f) {
+		return err
+	}
+	var api smithy.APIError
+	if errors.As(err, &api) && api.ErrorFault() == smithy.FaultClient && !transient[api.ErrorCode()] {
+		return fault.Wrap(fault.Internal, err, format, args...)
+	}
+	return fault.Wrap(fault.Unavailable, err, format, args...)
+}
+
+// transient are the client faults of DynamoDB that pass by themselves.
+var transient = map[string]bool{
+	"ProvisionedThroughputExceededException": true, "ThrottlingException": true, "RequestLimitExceeded": true,
+	"TransactionConflictException": true, "TransactionInProgressException": true, "TransactionCanceledException": true, "LimitExceededException": true,
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+func keyItem(k key.Key) item {
+	return item{key.PK: &types.AttributeValueMemberS{Value: k.PK}, key.SK: &types.AttributeValueMemberS{Value: k.SK}}
+}
+
+func describe(k key.Key) string { return fmt.Sprintf("%s of %s", k.SK, k.PK) }
