@@ -32,19 +32,19 @@ func (d *disk) load() ([]item, error) {
 		return nil, fmt.Errorf("open the queue: %w", err)
 	}
 	var out []item
+	var failed error
 	for _, e := range entries {
 		path := filepath.Join(d.folder, e.Name())
-		if strings.HasSuffix(e.Name(), unfinished) {
+		switch {
+		case strings.HasSuffix(e.Name(), unfinished):
 			_ = os.Remove(path)
+		case strings.HasSuffix(e.Name(), suffix):
+			it, err := readItem(path)
+			out, failed = append(out, it), errors.Join(failed, err)
 		}
-		if !strings.HasSuffix(e.Name(), suffix) {
-			continue
-		}
-		it, err := readItem(path)
-		if err != nil {
-			return nil, fmt.Errorf("open the queue: %w", err)
-		}
-		out = append(out, it)
+	}
+	if failed != nil {
+		return nil, fmt.Errorf("open the queue: %w", failed)
 	}
 	return out, nil
 }

@@ -2,6 +2,7 @@ package lambda_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,12 +12,15 @@ import (
 	"github.com/steadfast-agents/steadfast/internal/cloud/lambda"
 )
 
-// alive tells whether a process of this number is there and no zombie.
+// alive tells whether a process of this number is there.
 func alive(t *testing.T, pid string) bool {
 	t.Helper()
 	n, err := strconv.Atoi(strings.TrimSpace(pid))
 	if err != nil {
 		t.Fatalf("%q is no process id", pid)
+	}
+	if stat := content(fmt.Sprintf("/proc/%d/stat", n)); strings.Contains(stat, ") Z ") {
+		return false // dead, and nobody has asked for its status
 	}
 	return syscall.Kill(n, 0) == nil
 }
