@@ -186,7 +186,7 @@ func errorText(err error) string {
 }
 
 // answer adds results to the history: to the message that already answers the same calls, or as a new one, in the order of
-// the calls.
+// the calls. It writes into history's array.
 func answer(history []model.Message, results []model.ToolResult) []model.Message {
 	at := len(history)
 	for at > 0 && history[at-1].Role == model.User {
@@ -208,5 +208,5 @@ func answer(history []model.Message, results []model.ToolResult) []model.Message
 			delete(byID, c.ID)
 		}
 	}
-	return append(slices.Clip(history[:at]), message)
+	return append(history[:at], message)
 }

@@ -1,0 +1,69 @@
+package loop
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/model"
+	"github.com/steadfast-agents/steadfast/core/task"
+	"github.com/steadfast-agents/steadfast/core/tool"
+)
+
+// Once is one question to a model with tools: nothing is stored and nothing is streamed. Model and Input are required.
+type Once struct {
+	Model         Model
+	Input         string
+	SystemPrompt  string // default DefaultSystemPrompt
+	Tools         []tool.Tool
+	MaxIterations int            // model calls; default 25
+	MaxTokens     int            // of each reply; default DefaultMaxTokens
+	Temperature   *float64       // default DefaultTemperature; new(0.0) is a real zero
+	State         any            // trusted values for the tools, read with tool.State; the model never sees them
+	Principal     task.Principal // who the tools act for
+	Log           *slog.Logger   // nil: discard
+}
+
+// Result is what a one-shot run gave.
+type Result[T any] struct {
+	Output     T
+	StopReason model.StopReason // the model's; guardrail_intervened or content_filtered: Output is BlockedText. Empty: Limit ended it
+	Limit      string           // which limit cut the run short: LimitSteps, LimitMaxTokens, or ""
+	Usage      model.Usage
+	Steps      int
+	State      any // Once.State
+}
+
+// Answer is the result of a run that answers in text.
+type Answer = Result[string]
+
+// Run asks the model, runs the tools it calls for, and gives its answer. A run that is cut short is no error: see
+// Result.Limit.
+//
+// Faults: Invalid (no model, no input), Limit (the input is too long for the model), the model's own after three tries.
+func Run(ctx context.Context, once Once) (Answer, error) {
+	if once.Model == nil || strings.TrimSpace(once.Input) == "" {
+		return Answer{}, fault.New(fault.Invalid, "a run needs a model and an input")
+	}
+	tc := tool.Context{Principal: once.Principal, Log: once.Log}.WithState(once.State)
+	out, err := once.runner().Run(ctx, tc, []model.Message{model.Text(model.User, once.Input)})
+	answer := Answer{StopReason: out.Stop, Limit: out.Limit, Usage: out.Usage, Steps: out.Steps, State: once.State}
+	if err != nil {
+		return answer, err
+	}
+	answer.Output = out.Final.PlainText()
+	return answer, nil
+}
+
+func (o Once) runner() Runner {
+	req := model.Request{System: o.SystemPrompt, MaxTokens: o.MaxTokens, Temperature: o.Temperature}
+	if strings.TrimSpace(req.System) == "" {
+		req.System = DefaultSystemPrompt
+	}
+	req.MaxTokens = or(req.MaxTokens, DefaultMaxTokens)
+	if req.Temperature == nil {
+		req.Temperature = new(DefaultTemperature)
+	}
+	return Runner{Model: o.Model, Request: req, Tools: o.Tools, Limits: Limits{Steps: o.MaxIterations}, Log: o.Log}
+}
