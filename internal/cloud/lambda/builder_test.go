@@ -1,13 +1,11 @@
 package lambda_test
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/steadfast-agents/steadfast/internal/cloud/lambda"
 )
@@ -125,15 +123,16 @@ func TestBuildAllAtOnceAndKeepForTheNextHost(t *testing.T) {
 	}
 }
 
-func TestBuildDoesNotUseUpThePatience(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
-	defer cancel()
-	h := open(t, func(c *lambda.Config) {
-		c.Cache = t.TempDir()
-		c.Progress = func(lambda.Build) { <-ctx.Done() } // the build lasts longer than the caller's patience
-	})
-	r, err := h.Invoke(ctx, "greet", "test", []byte("{}"))
-	if err != nil || string(r.Payload) != `"hello world"` {
-		t.Errorf("Invoke = %q, %v", r.Payload, err)
+func TestPrepareOnlyBuilds(t *testing.T) {
+	seen := &builds{}
+	h := open(t, func(c *lambda.Config) { c.Cache, c.Progress = t.TempDir(), seen.note })
+	if err := h.Prepare(t.Context(), "greet"); err != nil {
+		t.Fatal(err)
+	}
+	if len(seen.all()) != 1 || h.lines("msg=invoked") != 0 {
+		t.Errorf("%d builds and %d invocations, want one and none", len(seen.all()), h.lines("msg=invoked"))
+	}
+	if err := h.Prepare(t.Context(), "nobody"); err == nil || !strings.Contains(err.Error(), "prepare nobody") {
+		t.Errorf("Prepare = %v, want an error that names the function", err)
 	}
 }

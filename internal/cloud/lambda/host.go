@@ -136,9 +136,18 @@ func (h *Host) Build(ctx context.Context, names ...string) error {
 	return h.builder.buildAll(ctx, names)
 }
 
-// Invoke runs function and waits for its answer. A deadline of ctx counts from when the function is built: a first build
-// does not use up the caller's patience. When ctx is over the function runs on, as it does on Lambda, and its answer
-// is dropped.
+// Prepare builds function if that is needed. Invoke does so too; whoever limits the time that a function may take calls
+// Prepare first, so that a build is not counted.
+func (h *Host) Prepare(ctx context.Context, function string) error {
+	if _, ok := h.pools[function]; !ok {
+		return fmt.Errorf("prepare %s: the template has no such function", function)
+	}
+	_, err := h.builder.binary(ctx, function)
+	return err
+}
+
+// Invoke runs function and waits for its answer. When ctx is over the function runs on, as it does on Lambda, and its
+// answer is dropped; an invocation that no process has yet is not begun.
 func (h *Host) Invoke(ctx context.Context, function, trigger string, payload []byte) (invoke.Result, error) {
 	if len(payload) > MaxSync {
 		return invoke.Result{}, fmt.Errorf("invoke %s: payload of %d bytes is over %d", function, len(payload), MaxSync)
@@ -154,8 +163,7 @@ func (h *Host) invoke(ctx context.Context, id, function, trigger string, payload
 	if err := h.enter(); err != nil {
 		return invoke.Result{}, fmt.Errorf("invoke %s: %w", function, err)
 	}
-	ctx, cancel, bin, err := h.prepare(ctx, function)
-	defer cancel()
+	bin, err := h.builder.binary(ctx, function)
 	if err != nil {
 		h.running.Done()
 		h.config.Log.Error("invoked", "function", function, "trigger", trigger, "outcome", err.Error())
@@ -171,24 +179,6 @@ func (h *Host) invoke(ctx context.Context, id, function, trigger string, payload
 		return invoke.Result{}, fmt.Errorf("invoke %s: %w", function, ctx.Err())
 	}
 	return inv.result, inv.err
-}
-
-// prepare builds function when that is needed, and gives a context whose deadline leaves as much time as there was before.
-func (h *Host) prepare(ctx context.Context, function string) (context.Context, context.CancelFunc, binary, error) {
-	deadline, limited := ctx.Deadline()
-	patience := time.Until(deadline)
-	bin, err := h.builder.binary(context.WithoutCancel(ctx), function)
-	if !limited {
-		ctx, cancel := context.WithCancel(ctx)
-		return ctx, cancel, bin, err
-	}
-	extended, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
-	stop := context.AfterFunc(ctx, func() {
-		if ctx.Err() == context.Canceled {
-			cancel()
-		}
-	})
-	return extended, func() { stop(); cancel() }, bin, err
 }
 
 // Enqueue keeps payload for an asynchronous run and returns once it is safe: on disk when the host has a data folder.

@@ -2,12 +2,14 @@ package lambda
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -70,7 +72,10 @@ func (s *runtimeServer) with(serve func(*process, http.ResponseWriter, *http.Req
 func refuse(w http.ResponseWriter, status int, kind, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	fmt.Fprintf(w, `{"errorMessage":%q,"errorType":%q}`, message, kind)
+	body, err := json.Marshal(failure{Message: message, Type: kind})
+	if err == nil {
+		_, _ = w.Write(body)
+	}
 }
 
 func accept(w http.ResponseWriter) {
@@ -127,6 +132,12 @@ func (p *process) deliver(w http.ResponseWriter, inv *invocation) {
 	h.Set("Lambda-Runtime-Trace-Id", inv.trace)
 	close(inv.taken)
 	_, _ = w.Write(inv.payload) // a process that is gone is seen by its exit
+}
+
+// lastPart gives the name of a function from its name or ARN, with a version behind it or not.
+func lastPart(name string) string {
+	name = strings.TrimSuffix(name, ":$LATEST")
+	return name[strings.LastIndexByte(name, ':')+1:]
 }
 
 func functionARN(region, account, name string) string {

@@ -10,6 +10,7 @@ import (
 // Inputs are what a deployment would supply. The zero value is ready.
 type Inputs struct {
 	Parameters map[string]string // values of template parameters
+	Defaults   map[string]string // for parameters with neither a value nor a default; others of these names are passed over
 	Region     string            // default us-east-1
 	Account    string            // twelve digits, default 000000000000
 	StackName  string            // default steadfast; names of tables and queues begin with it
@@ -77,7 +78,7 @@ func newLoader(root *yaml.Node, in Inputs) (*loader, error) {
 	if field(root, "Resources") == nil {
 		return nil, fmt.Errorf("the template has no Resources")
 	}
-	values, err := parameters(field(root, "Parameters"), in.Parameters)
+	values, err := parameters(field(root, "Parameters"), in)
 	if err != nil {
 		return nil, err
 	}

@@ -25,20 +25,20 @@ type parameter struct {
 }
 
 // parameters checks the given values against the declarations and fills in defaults. Every error names its parameter.
-func parameters(declared *yaml.Node, given map[string]string) (map[string]*yaml.Node, error) {
+func parameters(declared *yaml.Node, in Inputs) (map[string]*yaml.Node, error) {
 	out := map[string]*yaml.Node{}
 	for _, p := range pairs(declared) {
 		var decl parameter
 		if err := p.value.Decode(&decl); err != nil {
 			return nil, fmt.Errorf("parameter %s: %w", p.key, err)
 		}
-		value, err := decl.value(given, p.key)
+		value, err := decl.value(in, p.key)
 		if err != nil {
 			return nil, fmt.Errorf("parameter %s: %w", p.key, err)
 		}
 		out[p.key] = value
 	}
-	return out, unknownParameters(out, given)
+	return out, unknownParameters(out, in.Parameters)
 }
 
 func unknownParameters(declared map[string]*yaml.Node, given map[string]string) error {
@@ -55,13 +55,16 @@ func unknownParameters(declared map[string]*yaml.Node, given map[string]string) 
 	return fmt.Errorf("parameter %s: the template has none of this name", strings.Join(unknown, ", "))
 }
 
-func (p parameter) value(given map[string]string, name string) (*yaml.Node, error) {
-	value, ok := given[name]
+func (p parameter) value(in Inputs, name string) (*yaml.Node, error) {
+	value, ok := in.Parameters[name]
+	if !ok && p.Default != nil {
+		value, ok = *p.Default, true
+	}
 	if !ok {
-		if p.Default == nil {
-			return nil, fmt.Errorf("needs a value: it has no default")
-		}
-		value = *p.Default
+		value, ok = in.Defaults[name]
+	}
+	if !ok {
+		return nil, fmt.Errorf("needs a value: it has no default")
 	}
 	if err := p.check(value); err != nil {
 		if p.Constraint != "" {

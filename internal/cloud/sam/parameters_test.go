@@ -55,3 +55,13 @@ func TestParameters(t *testing.T) {
 		})
 	}
 }
+
+func TestDefaultsOfTheCaller(t *testing.T) {
+	stack, err := sam.Parse([]byte(declared), sam.Inputs{Defaults: map[string]string{"Pool": "a_1", "Depth": "3", "Other": "x"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := stack.Functions[0].Env["ALL"]; got != "a_1 8 segments ab" {
+		t.Errorf("ALL = %q: the caller's default is only for what has none", got)
+	}
+}
