@@ -106,12 +106,8 @@ type world struct {
 // open starts a world with the routes of the tests. change may be nil.
 func open(t *testing.T, run map[string]func(string) (string, string), change func(*gateway.Gateway)) *world {
 	t.Helper()
-	issuer, err := identity.New(identity.Options{URL: "http://issuer.example/pool", ClientID: "dev"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &world{functions: &functions{run: run}, issuer: issuer}
-	w.gateway = &gateway.Gateway{Invoker: w.functions, Keys: issuer.Key, Stack: stack()}
+	w := &world{functions: &functions{run: run}, issuer: issuer()}
+	w.gateway = &gateway.Gateway{Invoker: w.functions, Keys: w.issuer.Key, Stack: stack()}
 	if change != nil {
 		change(w.gateway)
 	}
@@ -127,6 +123,15 @@ func open(t *testing.T, run map[string]func(string) (string, string), change fun
 	w.http, w.ws = server.URL, strings.Replace(server.URL, "http", "ws", 1)+"/live"
 	return w
 }
+
+// issuer is the one of all tests: making a key takes a while.
+var issuer = sync.OnceValue(func() *identity.Issuer {
+	i, err := identity.New(identity.Options{URL: "http://issuer.example/pool", ClientID: "dev"})
+	if err != nil {
+		panic(err)
+	}
+	return i
+})
 
 func stack() *sam.Stack {
 	return &sam.Stack{

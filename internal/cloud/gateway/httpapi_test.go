@@ -193,17 +193,6 @@ func TestHTTPRefusals(t *testing.T) {
 	}
 }
 
-func TestHTTPTimeout(t *testing.T) {
-	release := make(chan struct{})
-	slow := func(string) (string, string) { <-release; return ok, "" }
-	w := open(t, map[string]func(string) (string, string){"open": slow}, func(g *gateway.Gateway) { g.HTTPTimeout = 20 * time.Millisecond })
-	defer close(release)
-	res, body := do(t, "POST", w.http+"/open", "", nil)
-	if res.StatusCode != 503 || body != `{"message":"Service Unavailable"}` {
-		t.Errorf("answer %d %s, want 503", res.StatusCode, body)
-	}
-}
-
 func TestJWTAuthorizer(t *testing.T) {
 	w := open(t, map[string]func(string) (string, string){"list": answers(ok)}, nil)
 	other, err := identity.New(identity.Options{URL: "http://issuer.example/pool", ClientID: "dev"})
