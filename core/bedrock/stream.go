@@ -15,7 +15,7 @@ import (
 func (m Model) stream(ctx context.Context, in *bedrockruntime.ConverseStreamInput, yield func(model.Event, error) bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	out, err := m.Client.ConverseStream(ctx, in)
+	out, err := m.Client.ConverseStream(ctx, in, careful)
 	if err != nil {
 		yield(nil, failure(ctx, *in.ModelId, err))
 		return

@@ -84,16 +84,21 @@ func (c checker) needsTools() *Error {
 	return nil
 }
 
+// cachePoints: only where the model takes them, and not too many.
 func (c checker) cachePoints() *Error {
+	nova, claude := strings.Contains(c.req.ModelID, "amazon.nova"), strings.Contains(c.req.ModelID, "anthropic.claude")
 	n, inTools := 0, 0
 	for _, b := range c.req.System {
 		n += one(b.Kind == "cachePoint")
 	}
 	for i, m := range c.req.Messages {
 		for j, b := range m.Content {
-			n += one(b.Kind == "cachePoint")
-			if b.Kind == "cachePoint" && (j == 0 || m.Content[j-1].Kind == "reasoningContent") {
-				return invalid("The cachePoint at messages.%d.content.%d must follow a content block that can be cached.", i, j)
+			if b.Kind != "cachePoint" {
+				continue
+			}
+			n++
+			if e := cacheable(i, j, m, nova); e != nil {
+				return e
 			}
 		}
 	}
@@ -102,12 +107,24 @@ func (c checker) cachePoints() *Error {
 			inTools += one(t.Kind == "cachePoint")
 		}
 	}
-	nova, claude := strings.Contains(c.req.ModelID, "amazon.nova"), strings.Contains(c.req.ModelID, "anthropic.claude")
 	switch {
-	case n+inTools > 0 && !nova && !claude, inTools > 0 && nova:
+	case n+inTools > 0 && !nova && !claude:
 		return &Error{Type: "AccessDeniedException", Message: "You invoked an unsupported model or your request did not allow prompt caching. See the documentation for more information."}
+	case inTools > 0 && nova:
+		return invalid("The model returned the following errors: Malformed input request: #/toolConfig/tools: extraneous key [cachePoint] is not permitted, please reformat your input and try again.")
 	case n+inTools > MaxCachePoints:
-		return invalid("A maximum of %d cachePoint blocks may be provided. Found %d.", MaxCachePoints, n+inTools)
+		return invalid("A maximum of %d blocks with cache_control may be provided. Found %d.", MaxCachePoints, n+inTools)
+	}
+	return nil
+}
+
+// cacheable refuses a cache point with nothing before it that can be cached.
+func cacheable(i, j int, m Message, nova bool) *Error {
+	if j == 0 || m.Content[j-1].Kind == "reasoningContent" || m.Content[j-1].Kind == "cachePoint" {
+		return invalid("The cachePoint at messages.%d.content.%d must follow a content block that can be cached.", i, j)
+	}
+	if before := m.Content[j-1].Kind; nova && (before == "toolUse" || before == "toolResult") {
+		return invalid("The model returned the following errors: Malformed input request: #/messages/%d/content/%d: extraneous key [cachePoint] is not permitted, please reformat your input and try again.", i, j)
 	}
 	return nil
 }

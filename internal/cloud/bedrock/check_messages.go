@@ -43,6 +43,9 @@ func checkMessage(i int, m Message) *Error {
 			return e
 		}
 	}
+	if last := len(m.Content) - 1; m.Content[last].Kind == "reasoningContent" {
+		return invalid("messages.%d.content.%d: The final block in an assistant message cannot be `thinking`.", i, last)
+	}
 	return nil
 }
 

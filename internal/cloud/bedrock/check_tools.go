@@ -52,11 +52,19 @@ func checkSpec(i int, spec ToolSpec) *Error {
 	case !isObject(spec.InputSchema.JSON):
 		return invalid("The format of the value at toolConfig.tools.%d.toolSpec.inputSchema.json is invalid. Provide a json object for the field and try again.", i)
 	}
-	var schema struct {
-		Type any `json:"type"`
-	}
-	if err := json.Unmarshal(spec.InputSchema.JSON, &schema); err != nil || schema.Type != "object" {
+	return checkSchema(i, spec.InputSchema.JSON)
+}
+
+func checkSchema(i int, raw json.RawMessage) *Error {
+	var schema map[string]json.RawMessage
+	_ = json.Unmarshal(raw, &schema) // it is an object: that was checked
+	if string(schema["type"]) != `"object"` {
 		return invalid("The value at toolConfig.tools.%d.toolSpec.inputSchema.json.type must be one of the following: object.", i)
+	}
+	for _, word := range []string{"oneOf", "allOf", "anyOf", "$ref"} {
+		if _, there := schema[word]; there {
+			return invalid("tools.%d.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level", i)
+		}
 	}
 	return nil
 }

@@ -7,8 +7,11 @@ import (
 	"strings"
 )
 
-// maxDepth ends schemas that refer to themselves.
-const maxDepth = 12
+// Bounds of a sample, for schemas that refer to themselves or ask for much.
+const (
+	maxDepth  = 12
+	maxValues = 1000
+)
 
 // schema is the part of a JSON schema that a sample needs.
 type schema struct {
@@ -40,7 +43,7 @@ func sample(spec ToolSpec, ask string) string {
 	if json.Unmarshal(spec.InputSchema.JSON, &root) != nil {
 		return "{}"
 	}
-	s := sampler{defs: root.Defs, text: clip(ask, 200)}
+	s := &sampler{defs: root.Defs, text: clip(ask, 200), left: maxValues}
 	value, ok := s.value(&root, 0).(map[string]any)
 	if !ok {
 		return "{}"
@@ -55,10 +58,11 @@ func sample(spec ToolSpec, ask string) string {
 type sampler struct {
 	defs map[string]*schema
 	text string
+	left int // values that may still be made
 }
 
-func (s sampler) value(sc *schema, depth int) any {
-	if sc == nil || depth > maxDepth {
+func (s *sampler) value(sc *schema, depth int) any {
+	if s.left--; sc == nil || depth > maxDepth || s.left < 0 {
 		return nil
 	}
 	choices := slices.Concat(sc.AnyOf, sc.OneOf)
@@ -79,13 +83,13 @@ func (s sampler) value(sc *schema, depth int) any {
 	return s.typed(sc, depth)
 }
 
-func (s sampler) typed(sc *schema, depth int) any {
+func (s *sampler) typed(sc *schema, depth int) any {
 	switch sc.kind() {
 	case "object":
 		return s.object(sc, depth)
 	case "array":
 		items := []any{}
-		for range min(sc.MinItems, 100) {
+		for range min(sc.MinItems, maxValues) {
 			items = append(items, s.value(sc.Items, depth+1))
 		}
 		return items
@@ -101,7 +105,7 @@ func (s sampler) typed(sc *schema, depth int) any {
 	return nil
 }
 
-func (s sampler) object(sc *schema, depth int) map[string]any {
+func (s *sampler) object(sc *schema, depth int) map[string]any {
 	object := map[string]any{}
 	for _, name := range sc.Required {
 		if p, ok := sc.Properties[name]; ok {
@@ -111,7 +115,7 @@ func (s sampler) object(sc *schema, depth int) map[string]any {
 	return object
 }
 
-// samples of the formats that have one.
+// formatted is a sample of the formats that have one.
 func formatted(format string) string {
 	switch format {
 	case "date-time":
@@ -130,7 +134,7 @@ func formatted(format string) string {
 	return ""
 }
 
-func (s sampler) string(sc *schema) string {
+func (s *sampler) string(sc *schema) string {
 	if f := formatted(sc.Format); f != "" {
 		return f
 	}
