@@ -1,0 +1,167 @@
+package client
+
+import (
+	"encoding/json"
+	"unicode/utf8"
+
+	"github.com/steadfast-agents/steadfast/core/contract"
+)
+
+// Listener is told about a turn as it comes. Nil functions are not called.
+type Listener struct {
+	Message func(raw json.RawMessage)    // every message, as it came
+	Text    func(piece string)           // the next piece of the answer
+	Tool    func(name string)            // the model calls a tool
+	Again   func(kept string)            // the text after kept was void; the model begins again
+	Dropped func(cause error, err error) // the connection was lost; err nil: it is back
+}
+
+// Answer is one turn as its client saw it.
+type Answer struct {
+	SessionID  string   `json:"session_id"`
+	TurnID     string   `json:"turn_id,omitempty"`
+	DeliveryID string   `json:"delivery_id,omitempty"`
+	Text       string   `json:"text"`
+	Tools      []string `json:"tools"`          // names of the calls, in order
+	Hole       bool     `json:"hole,omitempty"` // text was lost on the way: read the session for it
+
+	length int64           // of Text in code points, lost ones included
+	seen   map[string]bool // ids of tool calls
+	past   map[string]bool // ids of turns before this one
+	fence  int64           // of the turn's owner; an older owner may still be talking
+	last   int64           // highest event index; -1: none
+}
+
+func newAnswer(sessionID, deliveryID string) *Answer {
+	return &Answer{SessionID: sessionID, DeliveryID: deliveryID, Tools: []string{}, seen: map[string]bool{}, past: map[string]bool{}, last: -1}
+}
+
+// take folds one message in and reports whether it ends the turn. The error is the turn's own.
+func (a *Answer) take(m contract.ServerMessage, on Listener) (over bool, err error) {
+	if a.foreign(m) {
+		return false, nil
+	}
+	if m.Index != nil {
+		a.last = max(a.last, *m.Index)
+	}
+	switch m.Type {
+	case contract.TypeStreamEvent:
+		a.event(m, on)
+	case contract.TypeComplete:
+		return m.SessionID == "" || m.SessionID == a.SessionID, nil
+	case contract.TypeError:
+		return true, turnError(m)
+	case "":
+		if m.Message != "" { // the gateway's own: the function behind it failed or took too long
+			return true, &Error{Code: "unavailable", Message: m.Message}
+		}
+	}
+	return false, nil
+}
+
+// foreign reports whether m belongs to somebody else's turn or to an owner that has lost it.
+func (a *Answer) foreign(m contract.ServerMessage) bool {
+	if m.DeliveryID != "" && m.DeliveryID != a.DeliveryID || a.past[m.TurnID] {
+		return true
+	}
+	stale := m.TurnID != "" && m.Fence < a.fence
+	a.fence = max(a.fence, m.Fence)
+	return stale
+}
+
+func turnError(m contract.ServerMessage) *Error {
+	e := &Error{Code: m.Error, Message: m.Message}
+	if e.Code == "" {
+		e.Code = "failed"
+	}
+	if e.Message == "" {
+		e.Message = e.Code
+	}
+	return e
+}
+
+func (a *Answer) event(m contract.ServerMessage, on Listener) {
+	if m.TurnID != "" && m.TurnID != a.TurnID {
+		a.begin(m.TurnID, on)
+	}
+	switch e := m.Event; {
+	case e == nil:
+	case e.Data != nil:
+		a.append(*e.Data, m.Offset, on)
+	case e.CurrentToolUse != nil:
+		a.tool(*e.CurrentToolUse, on)
+	case e.Reset != nil:
+		a.again(m.Offset, on)
+	}
+}
+
+// begin forgets a turn that ended without our answer, such as one that our message interrupted.
+func (a *Answer) begin(turnID string, on Listener) {
+	if a.Text != "" && on.Again != nil {
+		on.Again("")
+	}
+	next := newAnswer(a.SessionID, a.DeliveryID)
+	next.TurnID, next.past, next.fence, next.last = turnID, a.past, a.fence, a.last
+	if a.TurnID != "" {
+		next.past[a.TurnID] = true
+	}
+	*a = *next
+}
+
+// append adds what of piece is new. offset nil: all of it.
+func (a *Answer) append(piece string, offset *int64, on Listener) {
+	if offset != nil {
+		if *offset > a.length {
+			a.Hole = true
+			a.length = *offset
+		}
+		piece = skip(piece, a.length-*offset)
+	}
+	if piece == "" {
+		return
+	}
+	a.Text += piece
+	a.length += int64(utf8.RuneCountInString(piece))
+	if on.Text != nil {
+		on.Text(piece)
+	}
+}
+
+// skip drops the first n code points of s.
+func skip(s string, n int64) string {
+	for i := range s {
+		if n <= 0 {
+			return s[i:]
+		}
+		n--
+	}
+	return ""
+}
+
+func (a *Answer) tool(use contract.ToolUseBody, on Listener) {
+	if a.seen[use.ToolUseID] {
+		return
+	}
+	a.seen[use.ToolUseID] = use.ToolUseID != ""
+	a.Tools = append(a.Tools, use.Name)
+	if on.Tool != nil {
+		on.Tool(use.Name)
+	}
+}
+
+// again keeps the first offset code points; nil: nothing.
+func (a *Answer) again(offset *int64, on Listener) {
+	var kept int64
+	if offset != nil {
+		kept = *offset
+	}
+	if kept >= a.length {
+		return
+	}
+	rest := skip(a.Text, kept)
+	a.Text = a.Text[:len(a.Text)-len(rest)]
+	a.length = kept
+	if on.Again != nil {
+		on.Again(a.Text)
+	}
+}
