@@ -62,6 +62,9 @@ func (r *run) again(ctx context.Context, n int, wait time.Duration, err error) e
 func (r *run) request() (model.Request, error) {
 	req := r.Request
 	req.Messages, req.Tools = r.state.History, r.specs
+	if endsWithResults(req.Messages) {
+		req.ToolChoice = model.ToolChoice{} // a call forced at every step would never end
+	}
 	req = model.Build(req)
 	if err := model.Check(req); err != nil {
 		return req, fmt.Errorf("check the model request: %w", err)

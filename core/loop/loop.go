@@ -5,10 +5,10 @@
 // retries of a model call, parallel tools, and the moments at which its owner must make a step durable (Journal) or may
 // show it (Watch). Run is the same without an owner: one question, one answer, nothing kept.
 //
-//	            calls                    results
-//	ask ─────────────────▶ run tools ─────────────────▶ ask ...
-//	 │ answer, blocked, cut                              │ limit of steps or tokens
-//	 └──────────────▶ finish ◀────────────────────────────┘
+//	          calls                 results
+//	ask ────────────────▶ run tools ────────────────▶ ask ...
+//	 │ answer, blocked, cut                            │ limit of steps or tokens
+//	 └───────────────────▶ finish ◀────────────────────┘
 //
 // The package never stores anything, never talks to a client, and never trusts a stop reason alone: a complete call runs
 // also when the model says its turn has ended, and no call of a reply that was cut, blocked or broken off ever runs.

@@ -162,3 +162,16 @@ func unanswered(history []model.Message) []model.ToolUse {
 	}
 	return nil
 }
+
+// endsWithResults reports whether the model is about to see results of tools.
+func endsWithResults(history []model.Message) bool {
+	for _, m := range slices.Backward(history) {
+		if m.Role == model.Assistant {
+			return false
+		}
+		if len(m.Results()) > 0 {
+			return true
+		}
+	}
+	return false
+}

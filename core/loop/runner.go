@@ -15,7 +15,7 @@ import (
 // Runner runs one turn. Only Model is required. It is a value without state: the same Runner may run many turns at once.
 type Runner struct {
 	Model   Model
-	Request model.Request // everything but Messages and Tools
+	Request model.Request // everything but Messages and Tools; ToolChoice does not count once there are results
 	Tools   []tool.Tool
 	Limits  Limits
 	Spent   Spent       // what earlier owners of the turn used: it counts against Limits and in the Outcome
@@ -165,16 +165,14 @@ func (r *run) ask(ctx context.Context) error {
 
 // boundary lets the journal add to the results that the model is about to see.
 func (r *run) boundary(ctx context.Context) error {
-	last := len(r.state.History) - 1
-	if r.Journal == nil || len(r.state.History[last].Results()) == 0 {
+	if r.Journal == nil || !endsWithResults(r.state.History) {
 		return nil
 	}
 	blocks, err := r.Journal.Boundary(ctx)
 	if err != nil {
 		return fmt.Errorf("take messages before step %d: %w", r.state.Spent.Steps+1, err)
 	}
-	m := r.state.History[last]
-	m.Content = slices.Concat(m.Content, blocks)
-	r.state.History[last] = m
+	last := &r.state.History[len(r.state.History)-1]
+	last.Content = slices.Concat(last.Content, blocks)
 	return nil
 }

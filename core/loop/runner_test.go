@@ -261,3 +261,26 @@ func TestHistoryIsNotChanged(t *testing.T) {
 		t.Errorf("history is\n%s, was\n%s", after, before)
 	}
 }
+
+func TestToolChoiceCountsUntilThereAreResults(t *testing.T) {
+	m := newScript(t, calls("work {}"), says(model.EndTurn, "done"))
+	r := loop.Runner{Model: m, Tools: []tool.Tool{work()}, Request: model.Request{ToolChoice: model.ToolChoice{Name: "work"}}}
+	if _, err := r.Run(t.Context(), tool.Context{}, history("go")); err != nil {
+		t.Fatal(err)
+	}
+	if first, second := m.requests[0].ToolChoice, m.requests[1].ToolChoice; first.Name != "work" || second != (model.ToolChoice{}) {
+		t.Errorf("tool choices = %+v, %+v, want work, none", first, second)
+	}
+}
+
+func TestBoundaryAfterAMessageTakenEarlier(t *testing.T) {
+	tr := &trace{nudge: "and hurry"}
+	m := newScript(t, says(model.EndTurn, "done"))
+	h := history("go", called("a"), answered("a"), model.Text(model.User, "also this"))
+	if _, err := (loop.Runner{Model: m, Tools: []tool.Tool{work()}, Journal: tr}).Run(t.Context(), tool.Context{}, h); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := m.asked(0)[2], `user: a:"old a" "also this" "and hurry"`; got != want {
+		t.Errorf("the model saw %s, want %s", got, want)
+	}
+}

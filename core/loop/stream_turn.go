@@ -13,8 +13,9 @@ import (
 // Send gives one message to a client. Its errors are the client's affair: they never end a turn.
 type Send func(ctx context.Context, m contract.ServerMessage) error
 
-// StreamTurn speaks a turn's events to a client and gives the text that was shown. The turn ends with a complete message, or, if
-// events end in an error or before a model.Stop, with an error message that says no more than a caller may know; that error is returned.
+// StreamTurn speaks a turn's events to a client and gives the text that was shown. The turn ends with a complete message, or,
+// if events end in an error or before a model.Stop, with an error message that says no more than a caller may know; that
+// error is returned.
 func StreamTurn(ctx context.Context, events iter.Seq2[model.Event, error], sessionID string, send Send) (string, error) {
 	var text strings.Builder
 	say := func(m contract.ServerMessage) {

@@ -16,7 +16,8 @@ type (
 	StepStarted struct{ Step int }
 	// Attempt opens a try of the step's model call, numbered from 1.
 	Attempt struct{ Step, N int }
-	// Reset voids all that the attempt has shown: text, reasoning and announced calls.
+	// Reset voids all that the attempt has shown: text, reasoning and announced calls. It comes after every attempt that
+	// failed, was blocked by a filter, or was cut by the end of the run.
 	Reset struct{ Attempt int }
 	// Text is a piece of the reply's text.
 	Text struct{ Delta string }

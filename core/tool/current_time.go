@@ -38,7 +38,8 @@ func (g GetCurrentTime) typed() Tool {
 func (g GetCurrentTime) tell(_ Context, in currentTimeIn) (currentTimeOut, error) {
 	zone, err := time.LoadLocation(in.TimeZone)
 	if err != nil || in.TimeZone == "Local" {
-		return currentTimeOut{}, fault.New(fault.Invalid, "there is no time zone %q: use an IANA name such as Europe/Berlin, America/New_York or UTC", in.TimeZone)
+		return currentTimeOut{}, fault.New(fault.Invalid,
+			"there is no time zone %q: use an IANA name such as Europe/Berlin, America/New_York or UTC", in.TimeZone)
 	}
 	now := time.Now
 	if g.Now != nil {

@@ -15,8 +15,8 @@ const (
 )
 
 // RetryReads repeats a call that failed with a retryable fault, if the tool is marked ReadOnly; another tool is never
-// repeated, so the mark comes first: RetryReads(ReadOnly(t), 0, 0). tries counts the first call too; the wait doubles each time. Zeros mean DefaultTries and DefaultWait. Each
-// repeat is told to ctx.Retried.
+// repeated, so the mark comes first: RetryReads(ReadOnly(t), 0, 0). tries counts the first call too; the wait doubles each
+// time. Zeros mean DefaultTries and DefaultWait. Each repeat is told to ctx.Retried.
 func RetryReads(t Tool, tries int, wait time.Duration) Tool {
 	if tries <= 0 {
 		tries = DefaultTries

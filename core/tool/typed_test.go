@@ -82,6 +82,38 @@ func TestNewInput(t *testing.T) {
 	}
 }
 
+func TestNewTagsEverywhere(t *testing.T) {
+	type leaf struct {
+		N    json.Number `json:"n" default:"5"`
+		Unit *string     `json:"unit,omitempty" enum:"m,km"`
+		Left string      `json:"-"`
+		Same bool        `default:"true"`
+	}
+	type Common struct {
+		Kind string `json:"kind" default:"a"`
+	}
+	type in struct {
+		Common
+		Ptr   *leaf           `json:"ptr,omitempty"`
+		Pair  [1]leaf         `json:"pair"`
+		ByKey map[string]leaf `json:"byKey"`
+		Must  *int            `json:"must"`
+	}
+	echoed, err := echo[*in]().Call(tool.Context{}, json.RawMessage(`{"ptr":{"unit":null},"pair":[{"unit":"km"}],"byKey":{"x":{"n":7,"Same":false}},"must":null}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	km := "km"
+	want := &in{Common: Common{"a"}, Ptr: &leaf{N: "5", Same: true}, Pair: [1]leaf{{N: "5", Unit: &km, Same: true}}, ByKey: map[string]leaf{"x": {N: "7"}}}
+	if diff := cmp.Diff(want, echoed); diff != "" {
+		t.Errorf("input (-want +got):\n%s", diff)
+	}
+	_, err = echo[in]().Call(tool.Context{}, json.RawMessage(`{"pair":[{"unit":"mile"}],"byKey":{},"must":1}`))
+	if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "enum: mile does not equal any of: [m km]") {
+		t.Errorf("Call = %v, want Invalid for the enum", err)
+	}
+}
+
 func TestNewKeepsInputAsItIs(t *testing.T) {
 	type in struct {
 		Raw json.RawMessage `json:"raw"`
@@ -146,6 +178,11 @@ func TestNewWithoutSchema(t *testing.T) {
 		{"no object", echo[string]()},
 		{"a channel", echo[struct{ C chan int }]()},
 		{"default is no JSON", echo[badDefault]()},
+		{"enum is no JSON", echo[struct {
+			N []struct {
+				M int `json:"m" enum:"1,two"`
+			} `json:"n"`
+		}]()},
 		{"default of another type", echo[wrongDefault]()},
 	}
 	for _, tt := range tests {
