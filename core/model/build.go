@@ -17,13 +17,13 @@ func Interrupted(callID string) ToolResult {
 	return ToolResult{ID: callID, Status: Failure, Content: []ResultPart{{Text: interrupted}}}
 }
 
-// Build makes a request that the service takes, whatever its history and tools were: for every r whose own settings are
-// right (MaxTokens, Temperature, ToolChoice), Check(Build(r)) is nil. Messages are repaired as Repair does it; blocks of unknown kinds,
-// reasoning without a signature and misplaced cache points are left out; tool blocks become plain text when r offers no
-// tools; tools with one name count once, names and schemas are made acceptable (see ToolName and PlainSchema: whoever runs
-// the tools knows them by these names). A request has to end with the user: where history ends with an
-// answer, a short "please go on" is added. Build never changes r or what it points to, is idempotent, and takes
-// time and memory linear in the size of r.
+// Build makes a request that the service takes, whatever its history and tools were: for every r whose own settings
+// are right (MaxTokens, Temperature, ToolChoice), Check(Build(r)) is nil. Messages are repaired as Repair does it;
+// blocks of unknown kinds, reasoning without a signature and misplaced cache points are left out; tool blocks become
+// plain text when r offers no tools; tools with one name count once, names and schemas are made acceptable (see
+// ToolName and PlainSchema: whoever runs the tools knows them by these names). A request has to end with the user:
+// where history ends with an answer, a short "please go on" is added. Build never changes r or what it points to, is
+// idempotent, and takes time and memory linear in the size of r.
 func Build(r Request) Request {
 	if blank(r.System) {
 		r.System = ""
@@ -110,7 +110,8 @@ func resultText(r ToolResult) string {
 }
 
 // tidy removes, from a message that is about to be sent, cache points with nothing cacheable before them or beyond the
-// limit (the latest stay) and reasoning at the end. points counts the cache points kept so far; the new count is returned.
+// limit (the latest stay) and reasoning at the end. points counts the cache points kept so far; the new count is
+// returned.
 func tidy(m *Message, points int) int {
 	kept := m.Content[:0]
 	for _, b := range m.Content {

@@ -231,3 +231,34 @@ func TestRepairJoinsNeighboursWithoutCallingItAChange(t *testing.T) {
 		t.Errorf("Repair changed its input: %+v", a)
 	}
 }
+
+func TestRepairTellsEveryChange(t *testing.T) {
+	thought := model.Block{Reasoning: &model.Reasoning{Text: "unsigned"}}
+	point := model.Block{CachePoint: true}
+	odd := model.Block{ToolResult: &model.ToolResult{ID: "a", Content: []model.ResultPart{{Text: "x"}}}}
+	tests := []struct {
+		name    string
+		history []model.Message
+		want    bool
+	}{
+		{"nothing there", nil, false},
+		{"a sound history at rest", []model.Message{user(text("1"), point), assistant(thought, call("a", `{}`)), user(result("a", "x")), assistant(text("2"))}, false},
+		{"neighbours", []model.Message{user(text("1")), user(text("2")), assistant(text("3")), assistant(text("4"))}, false},
+		{"input", []model.Message{user(text("1")), assistant(call("a", `null`)), user(result("a", "x"))}, true},
+		{"one id twice", []model.Message{user(text("1")), assistant(call("a", `{}`)), user(result("a", "x")), assistant(call("a", `{}`)), user(result("a", "x"))}, true},
+		{"blank text", []model.Message{user(text("1"), text(" "))}, true},
+		{"no content", []model.Message{user()}, true},
+		{"answer first", []model.Message{assistant(text("1"))}, true},
+		{"result without status", []model.Message{user(text("1")), assistant(call("a", `{}`)), user(odd)}, true},
+		{"result after text", []model.Message{user(text("1")), assistant(call("a", `{}`)), user(text("2"), result("a", "x"))}, true},
+		{"results in another order", []model.Message{user(text("1")), assistant(call("a", `{}`), call("b", `{}`)), user(result("b", "x"), result("a", "y"))}, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			fixed, changed := model.Repair(tt.history)
+			if changed != tt.want {
+				t.Errorf("Repair(...) changed = %v, want %v: %v", changed, tt.want, fixed)
+			}
+		})
+	}
+}

@@ -6,16 +6,17 @@ import (
 	"github.com/steadfast-agents/steadfast/core/fault"
 )
 
-// Check refuses what the model service would refuse, before it is sent: fault.Invalid, and the text names the place of the
-// first thing that is wrong, as in "messages[3].content[1].toolUse.input: is not a JSON object".
+// Check refuses what the model service would refuse, before it is sent: fault.Invalid, and the text names the place of
+// the first thing that is wrong, as in "messages[3].content[1].toolUse.input: is not a JSON object".
 //
-// The rules. Messages: at least one; the first and the last from the user, roles alternating; content never empty, no block of
-// an unknown kind, no blank text. Calls: only from the assistant, ids and names of valid characters, ids unique, input a JSON
-// object. Results: only from the user, before other blocks, exactly one in the next message for each call and none
-// else, content not empty, JSON parts objects. Reasoning: only from the assistant, signed or redacted, never the last block. Cache
-// points: at most MaxCachePoints, after something that can be cached, never after reasoning. Tools: unique valid names, schemas as
-// PlainSchema makes them, some offered while messages hold calls or results. Settings: no blank system text, MaxTokens not
-// negative, Temperature from 0 to 1, a forced tool that is offered.
+// The rules. Messages: at least one; the first and the last from the user, roles alternating; content never empty, no
+// block of an unknown kind, no blank text. Calls: only from the assistant, ids and names of valid characters, ids
+// unique, input a JSON object. Results: only from the user, before other blocks, exactly one in the next message for
+// each call and none else, content not empty, JSON parts objects. Reasoning: only from the assistant, signed or
+// redacted, never the last block. Cache points: at most MaxCachePoints, after something that can be cached, never
+// after reasoning. Tools: unique valid names, schemas as PlainSchema makes them, some offered while messages hold
+// calls or results. Settings: no blank system text, MaxTokens not negative, Temperature from 0 to 1, a forced tool
+// that is offered.
 func Check(r Request) error {
 	c := checker{calls: make(map[string]bool)}
 	c.settings(r)
@@ -60,6 +61,10 @@ func (c *checker) settings(r Request) {
 	c.choice(r.ToolChoice, r.Tools)
 }
 
+func (c *checker) name(path, name string) {
+	c.want(allowed(name, MaxToolName, nameRune), path, "%q is not 1 to %d letters, digits, _ and -", name, MaxToolName)
+}
+
 func (c *checker) choice(choice ToolChoice, tools []ToolSpec) {
 	if choice.Any {
 		c.want(choice.Name == "", "toolChoice", "asks for any tool and for %q", choice.Name)
@@ -80,7 +85,7 @@ func (c *checker) tools(tools []ToolSpec) {
 	seen := make(map[string]bool, len(tools))
 	for i, t := range tools {
 		path := fmt.Sprintf("tools[%d]", i)
-		c.want(allowed(t.Name, MaxToolName, nameRune), path+".name", "%q is not 1 to %d letters, digits, _ and -", t.Name, MaxToolName)
+		c.name(path+".name", t.Name)
 		c.want(!seen[t.Name], path+".name", "%q is the name of an earlier tool", t.Name)
 		c.want(t.Description == "" || !blank(t.Description), path+".description", "is blank")
 		problem := schemaFault(t.Schema)

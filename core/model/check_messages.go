@@ -24,7 +24,8 @@ func (c *checker) messages(messages []Message) {
 		}
 	}
 	last := len(messages) - 1
-	c.want(messages[last].Role == User, fmt.Sprintf("messages[%d].role", last), "is %q: a request ends with the user", messages[last].Role)
+	role := messages[last].Role
+	c.want(role == User, fmt.Sprintf("messages[%d].role", last), "is %q: a request ends with the user", role)
 }
 
 // answers checks that m starts with one result for each open call and has no other.
@@ -39,10 +40,10 @@ func (c *checker) answers(path string, m Message, open []ToolUse) {
 			others = true
 			continue
 		}
-		at := fmt.Sprintf("%s.content[%d].toolResult", path, j)
+		at, id := fmt.Sprintf("%s.content[%d].toolResult", path, j), b.ToolResult.ID
 		c.want(!others, at, "stands after a block that is no result")
-		c.want(waiting[b.ToolResult.ID], at+".toolUseId", "%q answers no call of the message before, or one already answered", b.ToolResult.ID)
-		delete(waiting, b.ToolResult.ID)
+		c.want(waiting[id], at+".toolUseId", "%q answers no open call of the message before", id)
+		delete(waiting, id)
 	}
 	for _, u := range open {
 		c.want(!waiting[u.ID], path+".content", "has no result for the call %q", u.ID)
@@ -75,7 +76,9 @@ func (c *checker) block(path string, m Message, n int, b Block) {
 // kinds counts the kinds of content that are set.
 func (b Block) kinds() int {
 	n := 0
-	for _, set := range []bool{b.Text != "", b.ToolUse != nil, b.ToolResult != nil, b.Reasoning != nil, b.CachePoint, b.Raw != nil} {
+	for _, set := range []bool{
+		b.Text != "", b.ToolUse != nil, b.ToolResult != nil, b.Reasoning != nil, b.CachePoint, b.Raw != nil,
+	} {
 		if set {
 			n++
 		}
@@ -86,9 +89,10 @@ func (b Block) kinds() int {
 func (c *checker) call(path string, role Role, u ToolUse) {
 	c.toolBlocks = true
 	c.want(role == Assistant, path, "is not from the assistant")
-	c.want(allowed(u.ID, MaxCallID, idRune), path+".toolUseId", "%q is not 1 to %d letters, digits and _.:-", u.ID, MaxCallID)
+	valid := allowed(u.ID, MaxCallID, idRune)
+	c.want(valid, path+".toolUseId", "%q is not 1 to %d letters, digits and _.:-", u.ID, MaxCallID)
 	c.want(!c.calls[u.ID], path+".toolUseId", "%q is the id of an earlier call", u.ID)
-	c.want(allowed(u.Name, MaxToolName, nameRune), path+".name", "%q is not 1 to %d letters, digits, _ and -", u.Name, MaxToolName)
+	c.name(path+".name", u.Name)
 	c.want(isObject(u.Input), path+".input", "is not a JSON object")
 	c.calls[u.ID] = true
 }

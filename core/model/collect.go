@@ -11,8 +11,8 @@ import (
 	"github.com/steadfast-agents/steadfast/core/fault"
 )
 
-// Collector puts the events of one streamed reply together. The zero value is ready; one Collector serves one attempt and one
-// goroutine.
+// Collector puts the events of one streamed reply together. The zero value is ready; one Collector serves one attempt
+// and one goroutine.
 type Collector struct {
 	blocks map[int]*piece
 	stop   *StopReason
@@ -66,15 +66,17 @@ func (c *Collector) at(block int) *piece {
 	return p
 }
 
-// Reply gives what has been collected; it may be asked at any time and changes nothing. Blocks come in the order of their numbers,
-// text as it came, a call without input gets {}. What a call is cut at depends on the stop reason:
+// Reply gives what has been collected; it may be asked at any time and changes nothing. Blocks come in the order of
+// their numbers, text as it came, a call without input gets {}. Which calls
+// count as whole depends on the stop reason:
 //
-//   - tool_use or end_turn: every call is whole. One whose input is no JSON fails the attempt, for it cannot be run or stored.
-//   - anything else, as max_tokens: a call whose input is no JSON was cut and is left out, as is a last call that has no input
-//     yet. Whole calls before it and all text stay.
+//   - tool_use or end_turn: every call is whole. One whose input is no JSON fails the attempt, for it cannot be run or
+//     stored.
+//   - anything else, as max_tokens: a call whose input is no JSON was cut and is left out, as is a last call that has
+//     no input yet. Whole calls before it and all text stay.
 //
-// Faults: Unavailable with reason "stream_cut" when there was no Stop, with reason "malformed_call" as above; the reply that comes with
-// them is what had arrived, for the log only.
+// Faults: Unavailable with reason "stream_cut" when there was no Stop, with reason "malformed_call" as above; the
+// reply that comes with them is what had arrived, for the log only.
 func (c *Collector) Reply() (Reply, error) {
 	reply := Reply{Message: Message{Role: Assistant}, Usage: c.usage}
 	whole := false
@@ -95,13 +97,14 @@ func (c *Collector) Reply() (Reply, error) {
 	case c.stop == nil:
 		return reply, fault.New(fault.Unavailable, "the model's answer was cut off").Because("stream_cut")
 	case broken != "":
-		return reply, fault.New(fault.Unavailable, "the model's call of %q has input that is no JSON", broken).Because("malformed_call")
+		err := fault.New(fault.Unavailable, "the model's call of %q has input that is no JSON", broken)
+		return reply, err.Because("malformed_call")
 	}
 	return reply, nil
 }
 
-// finish gives the blocks that p has become; false when it is a call that is not whole. cut says that the reply ended in p
-// before its time.
+// finish gives the blocks that p has become; false when it is a call that is not whole. cut says that the reply ended
+// in p before its time.
 func (p *piece) finish(n int, cut bool) ([]Block, bool) {
 	var blocks []Block
 	if p.reasoning.Len() > 0 || p.signature.Len() > 0 || len(p.redacted) > 0 {
@@ -127,8 +130,8 @@ func (p *piece) finish(n int, cut bool) ([]Block, bool) {
 	return append(blocks, Block{ToolUse: &use}), true
 }
 
-// Collect reads events to their end and gives the whole reply. The first error of the stream ends it and is returned as it is; other
-// faults are those of Collector.Reply.
+// Collect reads events to their end and gives the whole reply. The first error of the stream ends it and is returned
+// as it is; other faults are those of Collector.Reply.
 func Collect(events iter.Seq2[Event, error]) (Reply, error) {
 	var c Collector
 	for e, err := range events {

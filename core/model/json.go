@@ -92,8 +92,8 @@ func (b Block) MarshalJSON() ([]byte, error) {
 	return marshal(map[string]any{"text": b.Text})
 }
 
-// UnmarshalJSON reads every known kind of block. One it does not know, or whose value is not of the known form, stays in
-// Raw, byte for byte, so that it is never lost on the way through the store.
+// UnmarshalJSON reads every known kind of block. One it does not know, or whose value is not of the known form, stays
+// in Raw, byte for byte, so that it is never lost on the way through the store.
 func (b *Block) UnmarshalJSON(data []byte) error {
 	*b = Block{}
 	var fields map[string]json.RawMessage

@@ -11,8 +11,8 @@ type pairs struct {
 // call is a tool call on its way to its result: the id it came with and the one it goes on with.
 type call struct{ was, is string }
 
-// pair gives every call a valid unique id and one result, at the start of the next message and in the order of the calls. It
-// changes the content of messages, which roles must alternate in, and may add one message at the end.
+// pair gives every call a valid unique id and one result, at the start of the next message and in the order of the
+// calls. It changes the content of messages, which roles must alternate in, and may add one message at the end.
 func pair(messages []Message) []Message {
 	p := pairs{used: make(map[string]int), answered: make(map[string]bool)}
 	var open []call

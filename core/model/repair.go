@@ -7,13 +7,14 @@ import (
 	"slices"
 )
 
-// Repair makes stored history sound and says whether it had to change anything that is worth saving. In a sound history the first
-// message is from the user, roles alternate, no text is blank and no message empty, calls have valid unique ids, valid names
-// and JSON objects as input, and each call has exactly one result at the start of the next message, in the order of the calls; a call
-// nobody answered gets an error result (see Interrupted), a result of no call becomes text. What only requests must not have
-// stays: blocks of unknown kinds, unsigned reasoning, cache points.
-// Neighbours with one role are joined, but that alone does not count as a change, for an append-only history has
-// them by nature. The input is left as it is. Idempotent: a repaired history comes back equal and unchanged. Linear.
+// Repair makes stored history sound and says whether it had to change anything that is worth saving. In a sound
+// history the first message is from the user, roles alternate, no text is blank and no message empty, calls have valid
+// unique ids, valid names and JSON objects as input, and each call has exactly one result at the start of the next
+// message, in the order of the calls; a call nobody answered gets an error result (see Interrupted), a result of no
+// call becomes text. What only requests must not have stays: blocks of unknown kinds, unsigned reasoning, cache
+// points. Neighbours with one role are joined, but that alone does not count as a change, for an append-only history
+// has them by nature. The input is left as it is. Idempotent: a repaired history comes back equal and unchanged.
+// Linear.
 func Repair(messages []Message) (fixed []Message, changed bool) {
 	plain := join(messages, keepBlock)
 	fixed = fill(pair(join(messages, cleanForStoring)))
@@ -64,7 +65,8 @@ func cleanForStoring(role Role, b Block) (Block, bool) { return clean(role, b, t
 
 func cleanForSending(role Role, b Block) (Block, bool) { return clean(role, b, false) }
 
-// clean gives the block as the service takes it, or false for one it does not take at all. stored keeps what only a request must not have.
+// clean gives the block as the service takes it, or false for one it does not take at all. stored keeps what only a
+// request must not have.
 func clean(role Role, b Block, stored bool) (Block, bool) {
 	switch {
 	case b.Raw != nil:
@@ -181,7 +183,7 @@ func sameMessage(a, b Message) bool {
 func sameBlock(a, b Block) bool {
 	return a.Text == b.Text && a.CachePoint == b.CachePoint && bytes.Equal(a.Raw, b.Raw) &&
 		samePointer(a.ToolUse, b.ToolUse, sameCall) && samePointer(a.ToolResult, b.ToolResult, sameResult) &&
-		samePointer(a.Reasoning, b.Reasoning, sameReasoning)
+		a.Reasoning == b.Reasoning // reasoning is never rewritten
 }
 
 func samePointer[T any](a, b *T, same func(a, b T) bool) bool {
@@ -198,8 +200,4 @@ func sameResult(a, b ToolResult) bool {
 
 func samePart(a, b ResultPart) bool {
 	return a.Text == b.Text && bytes.Equal(a.JSON, b.JSON) && bytes.Equal(a.Raw, b.Raw)
-}
-
-func sameReasoning(a, b Reasoning) bool {
-	return a.Text == b.Text && a.Signature == b.Signature && bytes.Equal(a.Redacted, b.Redacted)
 }

@@ -13,10 +13,10 @@ const maxRefs = 16
 func combiners() []string { return []string{"$ref", "allOf", "anyOf", "oneOf"} }
 
 // PlainSchema gives a schema of type object without $ref, allOf, anyOf and oneOf at its top; the service refuses those
-// there and takes them further inside. A schema that is acceptable stays byte for byte. Otherwise references into the schema are
-// replaced by what they name and the branches become one object: all their properties, required where every branch (allOf:
-// any branch) requires them. The result may accept more than the original did, never less. What is no schema
-// of an object becomes {"type":"object"}. Idempotent.
+// there and takes them further inside. A schema that is acceptable stays byte for byte. Otherwise references into the
+// schema are replaced by what they name and the branches become one object: all their properties, required where every
+// branch (allOf: any branch) requires them. The result may accept more than the original did, never less. What is no
+// schema of an object becomes {"type":"object"}. Idempotent.
 func PlainSchema(schema json.RawMessage) json.RawMessage {
 	if schemaFault(schema) == "" {
 		return schema

@@ -21,8 +21,8 @@ const (
 // name made from it. Stable, and two names never become one (but for an 8-digit hash). Idempotent.
 func ToolName(name string) string { return validName(name, "tool", MaxToolName, nameRune) }
 
-// CallID gives the id under which a call is known to the model: id itself if the service takes it, else a valid one made
-// from it, as ToolName does. Idempotent.
+// CallID gives the id under which a call is known to the model: id itself if the service takes it, else a valid one
+// made from it, as ToolName does. Idempotent.
 func CallID(id string) string { return validName(id, "call", MaxCallID, idRune) }
 
 func nameRune(r rune) bool {
@@ -84,8 +84,8 @@ func isObject(raw json.RawMessage) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte("{")) && json.Valid(raw)
 }
 
-// object makes a JSON object of any tool input: an object stays byte for byte, text that holds JSON is read, nothing (null,
-// blank text, JSON that was cut off) becomes {}, and any other value is kept as {"input": value}.
+// object makes a JSON object of any tool input: an object stays byte for byte, text that holds JSON is read, nothing
+// (null, blank text, JSON that was cut off) becomes {}, and any other value is kept as {"input": value}.
 func object(raw json.RawMessage) json.RawMessage {
 	raw = bytes.TrimSpace(raw)
 	for range 4 { // JSON in text in text ...

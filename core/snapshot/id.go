@@ -9,10 +9,10 @@ import (
 // maxMillis is the largest time a UUIDv7 can hold (48 bits): the year 10889.
 const maxMillis = 1<<48 - 1
 
-// NextID makes the id of the segment that follows base: a UUIDv7 in lower case whose time is now, or one millisecond after
-// that of base if now is not later, so that an id sorts after its base even when a slower clock has taken over. base may be
-// empty or no UUIDv7 (as "latest", the id of a snapshot of the TypeScript package); the time is now then. Of random the last 10 bytes
-// count, less 6 bits.
+// NextID makes the id of the segment that follows base: a UUIDv7 in lower case whose time is now, or one millisecond
+// after that of base if now is not later, so that an id sorts after its base even when a slower clock has taken over.
+// base may be empty or no UUIDv7 (as "latest", the id of a snapshot of the TypeScript package); the time is now then.
+// Of random the last 10 bytes count, less 6 bits.
 func NextID(now time.Time, base string, random [16]byte) string {
 	millis := now.UnixMilli()
 	if at, ok := Time(base); ok {

@@ -9,13 +9,14 @@ import (
 
 // Sizes of what is stored in one item.
 const (
-	MaxItemBytes = 350 * 1024            // DynamoDB refuses items over 400 KB (ItemSizeLimit); this leaves room to be wrong
+	MaxItemBytes = 350 * 1024            // DynamoDB's own limit of an item is 400 KB
 	MaxPartBytes = MaxItemBytes - 8*1024 // data of one part; the rest is for keys, names and other attributes
 	MaxParts     = 10_000                // numbers have 4 digits
 )
 
-// Split cuts data into parts of at most limit bytes (limit <= 0: MaxPartBytes), all of them full but the last. Empty data is one empty part.
-// Cuts fall between any two bytes, so a part is not text by itself. The parts share data's memory.
+// Split cuts data into parts of at most limit bytes (limit <= 0: MaxPartBytes), all of them full but the last. Empty
+// data is one empty part. Cuts fall between any two bytes, so a part is not text by itself. The parts share data's
+// memory.
 func Split(data []byte, limit int) [][]byte {
 	if limit <= 0 {
 		limit = MaxPartBytes
@@ -26,8 +27,8 @@ func Split(data []byte, limit int) [][]byte {
 	return slices.Collect(slices.Chunk(data, limit))
 }
 
-// PartNumber gives the text of part n, from 0, that sorts as the numbers do: "0000", "0001" to "9999". Faults: Limit past
-// MaxParts.
+// PartNumber gives the text of part n, from 0, that sorts as the numbers do: "0000", "0001" to "9999". Faults: Limit
+// past MaxParts.
 func PartNumber(n int) (string, error) {
 	if n < 0 || n >= MaxParts {
 		return "", fault.New(fault.Limit, "part %d: more than %d parts", n, MaxParts)

@@ -1,8 +1,8 @@
-// Package snapshot keeps a conversation's history as segments that are only ever appended: each holds the messages said
-// since the one it names as its base. A reader walks from the tip back to the last full segment or to the beginning;
-// segments off that chain (written by an owner who lost its lease) count for nothing. The package assembles,
-// repairs and trims histories, reads and writes the full snapshot of the TypeScript package, and cuts large bodies into parts. It
-// stores nothing and knows no clock: times, random bytes and rows come in as arguments.
+// Package snapshot keeps a conversation's history as segments that are only ever appended: each holds the messages
+// said since the one it names as its base. A reader walks from the tip back to the last full segment or to the
+// beginning; segments off that chain (written by an owner who lost its lease) count for nothing. The package
+// assembles, repairs and trims histories, reads and writes the full snapshot of the TypeScript package, and cuts large
+// bodies into parts. It stores nothing and knows no clock: times, random bytes and rows come in as arguments.
 package snapshot
 
 import (
@@ -14,8 +14,9 @@ import (
 	"github.com/steadfast-agents/steadfast/core/model"
 )
 
-// Segment is one append to a history. ID sorts after Base (see NextID); Base is empty for the first. A Full segment is a
-// checkpoint: it replaces all before it, the state too. State is the agent's state as JSON, byte for byte; empty: as it was.
+// Segment is one append to a history. ID sorts after Base (see NextID); Base is empty for the first. A Full segment is
+// a checkpoint: it replaces all before it, the state too. State is the agent's state as JSON, byte for byte; empty: as
+// it was.
 type Segment struct {
 	ID       string          `json:"id"`
 	Base     string          `json:"base,omitempty"`
@@ -24,9 +25,9 @@ type Segment struct {
 	State    json.RawMessage `json:"state,omitempty"`
 }
 
-// History is a conversation as it stands at Tip, the id of its newest segment ("" when nothing was said). Messages are as they
-// were stored: neighbours may have the same role (see Repair). State is empty if no segment has one. Bytes is about the size of
-// the messages and the state as JSON, Segments the number of segments read.
+// History is a conversation as it stands at Tip, the id of its newest segment ("" when nothing was said). Messages are
+// as they were stored: neighbours may have the same role (see Repair). State is empty if no segment has one. Bytes is
+// about the size of the messages and the state as JSON, Segments the number of segments read.
 type History struct {
 	Messages []model.Message
 	State    json.RawMessage
@@ -35,8 +36,8 @@ type History struct {
 	Segments int
 }
 
-// Assemble gives the history that ends in tip, from segments in any order, with or without others between them. An empty tip is
-// an empty history. Faults: Internal if a segment of the chain is missing or the chain names itself.
+// Assemble gives the history that ends in tip, from segments in any order, with or without others between them. An
+// empty tip is an empty history. Faults: Internal if a segment of the chain is missing or the chain names itself.
 func Assemble(segments []Segment, tip string) (History, error) {
 	found, err := chain(segments, tip)
 	if err != nil {

@@ -12,8 +12,9 @@ import (
 // strandsVersion is the schema version of the snapshots of the TypeScript package; another major version is refused.
 const strandsVersion = "1.0"
 
-// Strands is a full snapshot as the TypeScript package stores it. Fields of its messages that are not ours, as trackingId and metadata,
-// are in each message's Extra. What belongs to one run of its program (model state, interrupts) is read over and written as "none".
+// Strands is a full snapshot as the TypeScript package stores it. Fields of its messages that are not ours, as
+// trackingId and metadata, are in each message's Extra. What belongs to one run of its program (model state,
+// interrupts) is read over and written as "none".
 type Strands struct {
 	Messages     []model.Message
 	State        json.RawMessage // a JSON object; empty: {}
@@ -39,17 +40,20 @@ type strandsData struct {
 	Interrupts   json.RawMessage `json:"interrupts,omitempty"`
 }
 
-// DecodeStrands reads a snapshot of the TypeScript package. Unknown fields are ignored, missing ones empty. Faults: Internal if it is no
-// such snapshot or has another major version.
+// DecodeStrands reads a snapshot of the TypeScript package. Unknown fields are ignored, missing ones empty. Faults:
+// Internal if it is no such snapshot or has another major version.
 func DecodeStrands(data []byte) (Strands, error) {
 	var w strandsWire
 	if err := json.Unmarshal(data, &w); err != nil {
 		return Strands{}, fault.Wrap(fault.Internal, err, "decode a full snapshot of %d bytes", len(data))
 	}
 	if major, _, _ := strings.Cut(w.SchemaVersion, "."); major != "1" && w.SchemaVersion != "" {
-		return Strands{}, fault.New(fault.Internal, "decode a full snapshot: schema version %q, want %q", w.SchemaVersion, strandsVersion)
+		return Strands{}, fault.New(fault.Internal, "decode a full snapshot: version %q, want %q", w.SchemaVersion, strandsVersion)
 	}
-	s := Strands{Messages: w.Data.Messages, State: some(w.Data.State), SystemPrompt: promptText(w.Data.SystemPrompt), AppData: some(w.AppData)}
+	s := Strands{
+		Messages: w.Data.Messages, State: some(w.Data.State),
+		SystemPrompt: promptText(w.Data.SystemPrompt), AppData: some(w.AppData),
+	}
 	s.CreatedAt, _ = time.Parse(time.RFC3339, w.CreatedAt) // unreadable: the zero time
 	return s, nil
 }
@@ -85,8 +89,9 @@ func EncodeStrands(h History, createdAt time.Time, systemPrompt string) ([]byte,
 	return Strands{Messages: h.Messages, State: h.State, SystemPrompt: systemPrompt, CreatedAt: createdAt}.Encode()
 }
 
-// Encode writes the snapshot's JSON. Its messages are a sound history (see Repair), as the other side sends them as they are.
-// Faults: Invalid if State or AppData is no JSON object. Whether the result fits into an item is for the store to judge.
+// Encode writes the snapshot's JSON. Its messages are a sound history (see Repair), as the other side sends them as
+// they are. Faults: Invalid if State or AppData is no JSON object. Whether the result fits into an item is for the
+// store to judge.
 func (s Strands) Encode() ([]byte, error) {
 	state, err := object("state", s.State)
 	if err != nil {
@@ -102,7 +107,8 @@ func (s Strands) Encode() ([]byte, error) {
 	}
 	messages, _ := Repair(s.Messages)
 	data, err := encode(strandsWire{
-		Scope: "agent", SchemaVersion: strandsVersion, CreatedAt: s.CreatedAt.UTC().Format("2006-01-02T15:04:05.000Z"), AppData: appData,
+		Scope: "agent", SchemaVersion: strandsVersion,
+		CreatedAt: s.CreatedAt.UTC().Format("2006-01-02T15:04:05.000Z"), AppData: appData,
 		Data: strandsData{
 			Messages: messages, State: state, SystemPrompt: prompt,
 			ModelState: json.RawMessage(`{}`), Interrupts: json.RawMessage(`{"activated":false,"interrupts":{}}`),

@@ -132,3 +132,32 @@ func TestEncodeStrandsRefusesWhatItCannotHold(t *testing.T) {
 		t.Errorf("Encode with a list as appData = %v, want invalid", err)
 	}
 }
+
+func FuzzDecodeStrands(f *testing.F) {
+	data, err := os.ReadFile("testdata/strands.json")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Add([]byte(`{"data":{"messages":[{"content":"x"},{"role":"assistant","content":[{"toolUse":{}}]}],"state":{"a":1e400}}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := snapshot.DecodeStrands(data)
+		if err != nil {
+			return
+		}
+		again, err := s.Encode()
+		if fault.Is(err, fault.Invalid) {
+			return
+		}
+		if err != nil {
+			t.Fatalf("Encode(DecodeStrands(%s)) = %v", data, err)
+		}
+		back, err := snapshot.DecodeStrands(again)
+		if err != nil {
+			t.Fatalf("what Encode wrote cannot be read: %s: %v", again, err)
+		}
+		if _, changed := snapshot.Repair(back.Messages); changed {
+			t.Fatalf("what Encode wrote is not sound: %s", again)
+		}
+	})
+}

@@ -13,17 +13,19 @@ type Limits struct {
 const leftOut = "(earlier messages were left out)"
 
 // Trim drops the oldest messages until the rest is within limits. What it returns is a sound history (see Repair): it
-// starts with the user, roles alternate, every call has its result and every result its call. As little as possible is dropped.
+// starts with the user, roles alternate, every call has its result and every result its call. As little as possible is
+// dropped.
 //
-// Without KeepPrompt a cut falls before a question or, within a run of tool calls, before a call, and a note then speaks
-// for the user. With it a cut falls before an answer, which then follows the prompt. What comes after the last such
-// place always stays, though it alone may be over the limits. Idempotent; linear.
+// Without KeepPrompt a cut falls before a question or, within a run of tool calls, before a call, and a note then
+// speaks for the user. With it a cut falls before an answer, which then follows the prompt. What comes after the last
+// such place always stays, though it alone may be over the limits. Idempotent; linear.
 func Trim(messages []model.Message, limits Limits) []model.Message {
 	_, kept := Cut(messages, limits)
 	return kept
 }
 
-// Cut is Trim that also gives the messages left out, oldest first, for a summary. The prompt that stays is not among them.
+// Cut is Trim that also gives the messages left out, oldest first, for a summary. The prompt that stays is not among
+// them.
 func Cut(messages []model.Message, limits Limits) (dropped, kept []model.Message) {
 	messages, _ = model.Repair(messages)
 	if len(messages) == 0 || limits.hold(len(messages), Size(messages...)) {
@@ -49,8 +51,8 @@ func (l Limits) hold(messages, bytes int) bool {
 	return (l.Messages <= 0 || messages <= l.Messages) && (l.Bytes <= 0 || bytes <= l.Bytes)
 }
 
-// cut finds the first place from which the messages are within the limits, or the last possible one, or 0 if there is none. lead is the
-// size of the message put before a cut at an answer.
+// cut finds the first place from which the messages are within the limits, or the last possible one, or 0 if there is
+// none. lead is the size of the message put before a cut at an answer.
 func (l Limits) cut(messages []model.Message, lead int) int {
 	at, size := 0, 0
 	for i := len(messages) - 1; i > 0; i-- {
@@ -69,8 +71,8 @@ func (l Limits) cut(messages []model.Message, lead int) int {
 	return at
 }
 
-// cutsAt reports whether history may start over at m. With a prompt to keep, every answer may follow it; without one, history
-// starts at a question, or within a run of calls.
+// cutsAt reports whether history may start over at m. With a prompt to keep, every answer may follow it; without one,
+// history starts at a question, or within a run of calls.
 func (l Limits) cutsAt(m model.Message) bool {
 	if l.KeepPrompt {
 		return m.Role == model.Assistant
