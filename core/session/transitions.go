@@ -164,3 +164,11 @@ func (s State) Delete(now time.Time) (c Change, ok bool) {
 	to.Phase, to.Fence, to.Token, to.ExpiresAt = Deleted, s.Fence+1, "", now.Add(Tombstone).Unix()
 	return Change{s, to, cond.And(cond.Exists("pk"), cond.Is("phase", cond.OpNe, Deleted), cond.Eq("fence", s.Fence))}, true
 }
+
+// Created gives the call that configured it to a session that a message had adopted before.
+func (s State) Created(by string) Change {
+	to := s
+	to.CreatedBy = by
+	return Change{s, to, cond.And(
+		cond.Eq("principal", s.Principal), cond.Absent("createdBy"), cond.Is("phase", cond.OpNe, Deleted))}
+}

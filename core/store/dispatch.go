@@ -107,4 +107,3 @@ func (t Table) Due(ctx context.Context, shard int, before time.Time, limit int) 
 	}
 	return keys, nil
 }
-

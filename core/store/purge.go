@@ -6,29 +6,45 @@ import (
 	"github.com/steadfast-agents/steadfast/core/key"
 )
 
-// Purge deletes every row of a session's partition but its state, however many there are. keep, if not nil, is asked before an
-// inbox row goes. Repeating it is harmless. Faults: Unavailable.
-func (t Table) Purge(ctx context.Context, sessionID string, before func(context.Context, Message) error) error {
+// Purging says what a Purge spares and asks.
+type Purging struct {
+	Keep   func(sk string) bool                 // rows that stay; nil: none but the state
+	Before func(context.Context, Message) error // called with each waiting message before it goes; nil: nothing
+	Dead   bool                                 // every removal asks that there is no state: a session that begins anew is not touched
+}
+
+// Purge deletes every row of a session's partition but its state, however many there are. Repeating it is harmless. Faults:
+// Conflict when Dead and there is a state again, Unavailable.
+func (t Table) Purge(ctx context.Context, sessionID string, p Purging) error {
 	for row, err := range t.query(ctx, scope{pk: key.SessionPK(sessionID)}) {
 		if err != nil {
 			return err
 		}
 		k := keyOf(row)
-		if k.SK == key.StateSK {
+		if k.SK == key.StateSK || p.Keep != nil && p.Keep(k.SK) {
 			continue
 		}
-		if kind, _ := key.Parse(k); kind.Kind == "inbox" && before != nil {
-			var m Message
-			if err := decode(row, &m); err != nil {
-				return err
-			}
-			if err := before(ctx, m); err != nil {
-				return err
-			}
+		if err := p.before(ctx, k, row); err != nil {
+			return err
 		}
-		if err := t.Commit(ctx, remove(k)); err != nil {
+		writes := []Write{remove(k)}
+		if p.Dead {
+			writes = append(writes, CheckNoState(sessionID))
+		}
+		if err := t.Commit(ctx, writes...); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (p Purging) before(ctx context.Context, k key.Key, row item) error {
+	if kind, _ := key.Parse(k); kind.Kind != "inbox" || p.Before == nil {
+		return nil
+	}
+	var m Message
+	if err := decode(row, &m); err != nil {
+		return err
+	}
+	return p.Before(ctx, m)
 }

@@ -46,6 +46,11 @@ func (t Task) exhaust(seen cond.Expr, now time.Time) Change {
 		cond.And(cond.Eq("status", Running), cond.Is("leaseUntil", cond.OpLt, now.Add(-Margin).UnixMilli()))))}
 }
 
+// Exhausted ends a task that waits and that the bus never took; LastDelivery names the delivery that is given up.
+func (t Task) Exhausted(now time.Time) Change {
+	return t.exhaust(cond.Eq("status", Pending), now)
+}
+
 // Rejected notes that the bus refused an entry. An unreachable bus notes nothing.
 func (t Task) Rejected() Change {
 	to := t

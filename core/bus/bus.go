@@ -1,0 +1,185 @@
+// Package bus puts events on EventBridge. A call that succeeds has not yet published anything: every entry has an answer of
+// its own, only failed entries are sent again, and one that the service rejects is told apart from one it could not take now. A
+// detail that is too large travels by reference. The package receives nothing.
+package bus
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
+	"github.com/google/uuid"
+	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/session"
+	"github.com/steadfast-agents/steadfast/core/task"
+)
+
+// Limits of PutEvents.
+const (
+	maxEntries   = 10         // per call
+	maxCallBytes = 900 * 1024 // per call; the service takes 1 MB
+	maxTries     = 4          // of entries the service could not take
+)
+
+// Rejected is the reason of a fault.Invalid: the service will never take this entry.
+const Rejected = "rejected"
+
+// API is what the bus needs of EventBridge's client.
+type API interface {
+	PutEvents(context.Context, *eventbridge.PutEventsInput, ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error)
+}
+
+// Bus is an event bus and the source this stack speaks under. It is a plain value, safe for concurrent use.
+type Bus struct {
+	EventBridge API
+	Name        string // default "default"
+	Source      string // default contract.Source
+	Details     Details
+}
+
+// Details keeps fields that are too large for the bus. nil: a large event is refused.
+type Details interface {
+	PutDetail(ctx context.Context, id, text string) error
+}
+
+// Event is one event to publish.
+type Event struct {
+	DetailType string
+	Detail     any
+}
+
+// Publish puts events on the bus, each at least once. Faults: Invalid with reason Rejected when an entry can never be taken,
+// Unavailable when some could not be taken now; the others may have been.
+func (b Bus) Publish(ctx context.Context, events ...Event) error {
+	entries := make([]types.PutEventsRequestEntry, 0, len(events))
+	for _, e := range events {
+		entry, err := b.entry(ctx, e)
+		if err != nil {
+			return err
+		}
+		entries = append(entries, entry)
+	}
+	for _, batch := range batches(entries) {
+		if err := b.send(ctx, batch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b Bus) entry(ctx context.Context, e Event) (types.PutEventsRequestEntry, error) {
+	detail, err := json.Marshal(e.Detail)
+	if err != nil {
+		return types.PutEventsRequestEntry{}, fault.Wrap(fault.Internal, err, "encode %q", e.DetailType)
+	}
+	detail, err = b.refer(ctx, detail)
+	if err != nil {
+		return types.PutEventsRequestEntry{}, err
+	}
+	name, source, text := or(b.Name, "default"), or(b.Source, contract.Source), string(detail)
+	return types.PutEventsRequestEntry{EventBusName: &name, Source: &source, DetailType: &e.DetailType, Detail: &text}, nil
+}
+
+func or(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+func batches(entries []types.PutEventsRequestEntry) [][]types.PutEventsRequestEntry {
+	var all [][]types.PutEventsRequestEntry
+	var batch []types.PutEventsRequestEntry
+	bytes := 0
+	for _, e := range entries {
+		n := len(*e.Detail) + len(*e.DetailType) + len(*e.Source)
+		if len(batch) == maxEntries || len(batch) > 0 && bytes+n > maxCallBytes {
+			all, batch, bytes = append(all, batch), nil, 0
+		}
+		batch, bytes = append(batch, e), bytes+n
+	}
+	if len(batch) > 0 {
+		all = append(all, batch)
+	}
+	return all
+}
+
+func (b Bus) send(ctx context.Context, entries []types.PutEventsRequestEntry) error {
+	for try := 1; ; try++ {
+		out, err := b.EventBridge.PutEvents(ctx, &eventbridge.PutEventsInput{Entries: entries})
+		if err != nil {
+			return fault.Wrap(fault.Unavailable, err, "put %d events", len(entries))
+		}
+		var failed []types.PutEventsRequestEntry
+		code := ""
+		for i, r := range out.Entries {
+			if r.ErrorCode == nil {
+				continue
+			}
+			code = *r.ErrorCode
+			if !passing[code] {
+				return fault.New(fault.Invalid, "the bus rejects %q: %s", *entries[i].DetailType, code).Because(Rejected)
+			}
+			failed = append(failed, entries[i])
+		}
+		if len(failed) == 0 {
+			return nil
+		}
+		if try == maxTries {
+			return fault.New(fault.Unavailable, "the bus could not take %d of %d events: %s", len(failed), len(entries), code)
+		}
+		if err := wait(ctx, time.Duration(try*try)*50*time.Millisecond); err != nil {
+			return fault.Wrap(fault.Unavailable, err, "put %d events", len(failed))
+		}
+		entries = failed
+	}
+}
+
+// passing are the codes of entries worth sending again.
+var passing = map[string]bool{"InternalFailure": true, "InternalException": true, "ThrottlingException": true, "ServiceUnavailable": true}
+
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
+
+// RequestTask asks for a task's run and returns its id, which it makes if the request has none. It needs nothing but PutEvents.
+// Faults: Invalid, Unavailable.
+func (b Bus) RequestTask(ctx context.Context, r task.Request) (taskID string, err error) {
+	if r.TaskID == "" {
+		r.TaskID = uuid.NewString()
+	}
+	return r.TaskID, b.Publish(ctx, Event{contract.RunAgentTask, r})
+}
+
+// RequestSession asks for a session and returns its id, which it makes if the config has none. Faults: Invalid, Unavailable.
+func (b Bus) RequestSession(ctx context.Context, c session.Config) (sessionID string, err error) {
+	if c.SessionID == "" {
+		c.SessionID = uuid.NewString()
+	}
+	return c.SessionID, b.Publish(ctx, Event{contract.CreateAgentSession, contract.CreateSession{
+		SessionID: c.SessionID, UserID: c.UserID, SystemPrompt: c.SystemPrompt, ModelID: c.ModelID, Temperature: c.Temperature,
+		MaxTokens: c.MaxTokens, Title: c.Title, Tools: c.Tools, MCPServers: c.MCPServers,
+	}})
+}
+
+// EmitTaskCompleted tells what a task came to. Faults: Invalid, Unavailable.
+func (b Bus) EmitTaskCompleted(ctx context.Context, t task.Task) error {
+	return b.Publish(ctx, Event{contract.AgentTaskCompleted, contract.TaskCompleted{
+		TaskID: t.TaskID, Status: string(t.Status), Output: t.Output, Error: t.Error, Principal: t.Principal,
+	}})
+}
+
+// RunTurn wakes the worker of a session. Faults: Unavailable.
+func (b Bus) RunTurn(ctx context.Context, sessionID string) error {
+	return b.Publish(ctx, Event{contract.RunAgentTurn, contract.RunTurn{SessionID: sessionID}})
+}

@@ -1,0 +1,47 @@
+package bus
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/key"
+)
+
+// MaxDetailBytes is the size over which the largest field of a detail travels by reference. The service takes 1 MB; older limits
+// were 256 KB, and it bills by 64 KB.
+const MaxDetailBytes = 200 * 1024
+
+// Referable are the fields of a detail that may travel as {field}Ref.
+var Referable = []string{"output", "request", "payload", "message"}
+
+// refer replaces the largest referable field of a large detail.
+func (b Bus) refer(ctx context.Context, detail []byte) ([]byte, error) {
+	if len(detail) <= MaxDetailBytes {
+		return detail, nil
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(detail, &fields); err != nil {
+		return nil, fault.Wrap(fault.Internal, err, "encode an event")
+	}
+	largest := ""
+	for _, name := range Referable {
+		if len(fields[name]) > len(fields[largest]) {
+			largest = name
+		}
+	}
+	if b.Details == nil || largest == "" {
+		return nil, fault.New(fault.Limit, "an event's detail has %d bytes, the limit is %d", len(detail), MaxDetailBytes)
+	}
+	id := key.Hash(string(fields[largest]))
+	if err := b.Details.PutDetail(ctx, id, string(fields[largest])); err != nil {
+		return nil, err
+	}
+	delete(fields, largest)
+	fields[largest+"Ref"], _ = json.Marshal(id)
+	smaller, err := json.Marshal(fields)
+	if err == nil && len(smaller) > MaxDetailBytes {
+		return nil, fault.New(fault.Limit, "an event's detail has %d bytes without its %s, the limit is %d", len(smaller), largest, MaxDetailBytes)
+	}
+	return smaller, fault.Wrap(fault.Internal, err, "encode an event")
+}

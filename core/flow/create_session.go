@@ -1,0 +1,80 @@
+package flow
+
+import (
+	"context"
+
+	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/key"
+	"github.com/steadfast-agents/steadfast/core/session"
+	"github.com/steadfast-agents/steadfast/core/store"
+	"github.com/steadfast-agents/steadfast/core/task"
+)
+
+// CreateSession makes a chat session for a user.
+type CreateSession struct {
+	Edges
+	MCPHosts []string // hosts that MCP servers may have
+}
+
+// CreateSessionIn is what to make. CreatedBy names the call: the same again gets the first answer.
+type CreateSessionIn struct {
+	Config    session.Config // UserID is the verified caller; an empty SessionID is made
+	CreatedBy string
+}
+
+// CreateSessionOut is the session as its owner may use it.
+type CreateSessionOut struct {
+	SessionID, Title, ContinuationToken string
+}
+
+// Do makes the session. Idempotent for the same CreatedBy. Faults: Invalid, Conflict (another session has the id), Unavailable.
+func (f CreateSession) Do(ctx context.Context, in CreateSessionIn) (CreateSessionOut, error) {
+	if in.Config.SessionID == "" {
+		in.Config.SessionID = f.NewID()
+	}
+	if in.CreatedBy == "" {
+		in.CreatedBy = f.NewID()
+	}
+	if err := in.Config.Validate(f.MCPHosts); err != nil {
+		return CreateSessionOut{}, err
+	}
+	return racing(ctx, func() (CreateSessionOut, bool, error) { return f.try(ctx, in) })
+}
+
+func (f CreateSession) try(ctx context.Context, in CreateSessionIn) (CreateSessionOut, bool, error) {
+	now := f.Now()
+	s := session.New(in.Config.SessionID, session.Chat, task.User(in.Config.UserID), now)
+	s.CreatedBy, s.Token = in.CreatedBy, f.NewID()
+	err := f.Table.Commit(ctx,
+		store.NewState(s), store.NewConfig(in.Config, now), store.PutListing(s, in.Config.Title),
+		store.NewEvents(s.SessionID, session.Me{}, []contract.SessionEvent{started(s, now)}, expires(now)))
+	if err == nil {
+		return CreateSessionOut{s.SessionID, in.Config.Title, s.Token}, true, nil
+	}
+	there, exists, refused := store.RefusedState(err, s.SessionID)
+	switch {
+	case refused && exists && there.CreatedBy == in.CreatedBy:
+		return CreateSessionOut{there.SessionID, in.Config.Title, there.Token}, true, nil
+	case refused && exists && there.CreatedBy == "" && there.Principal == s.Principal:
+		return f.configure(ctx, in, there)
+	case fault.Is(err, fault.Conflict):
+		return CreateSessionOut{}, false, fault.New(fault.Conflict, "session %s exists already", s.SessionID)
+	}
+	return CreateSessionOut{}, false, err
+}
+
+// configure gives a configuration to a session that its owner's first message has brought to life already. It counts from the
+// next turn.
+func (f CreateSession) configure(ctx context.Context, in CreateSessionIn, there session.State) (CreateSessionOut, bool, error) {
+	err := f.Table.Commit(ctx, store.NewConfig(in.Config, f.Now()), store.ChangeState(there.Created(in.CreatedBy)))
+	switch {
+	case err == nil:
+		return CreateSessionOut{there.SessionID, in.Config.Title, there.Token}, true, nil
+	case store.RefusedBy(err, key.Config(there.SessionID)):
+		return CreateSessionOut{}, false, fault.New(fault.Conflict, "session %s exists already", there.SessionID)
+	case fault.Is(err, fault.Conflict):
+		return CreateSessionOut{}, false, nil
+	}
+	return CreateSessionOut{}, false, err
+}

@@ -1,0 +1,91 @@
+package flow
+
+import (
+	"context"
+
+	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/session"
+	"github.com/steadfast-agents/steadfast/core/store"
+	"github.com/steadfast-agents/steadfast/core/task"
+)
+
+// DeleteSession removes a session and everything under it. A tombstone refuses workers and late triggers for a while.
+type DeleteSession struct{ Edges }
+
+// Do deletes it; a call that is cut off may be repeated, and the sweep finishes it anyway. Faults: NotFound, Denied, Unavailable.
+func (f DeleteSession) Do(ctx context.Context, in SessionOf) (struct{}, error) {
+	if err := contract.CheckID("sessionId", in.SessionID); err != nil {
+		return struct{}{}, err
+	}
+	s, err := racing(ctx, func() (session.State, bool, error) { return f.try(ctx, in) })
+	if err != nil {
+		return struct{}{}, err
+	}
+	return struct{}{}, f.purge(ctx, s)
+}
+
+func (f DeleteSession) try(ctx context.Context, in SessionOf) (session.State, bool, error) {
+	s, err := f.Table.State(ctx, in.SessionID)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return s, false, f.adoptConfigured(ctx, in)
+	case err != nil:
+		return s, false, err
+	case s.Principal != in.Caller:
+		return s, false, fault.New(fault.Denied, "not your session")
+	}
+	change, ok := s.Delete(f.Now())
+	if !ok {
+		return s, true, nil
+	}
+	err = f.Table.Commit(ctx, store.ChangeState(change), store.DropListing(s))
+	if fault.Is(err, fault.Conflict) {
+		return s, false, nil
+	}
+	return change.To, err == nil, err
+}
+
+// adoptConfigured brings a session that has only a configuration to life, so that it can be deleted as any other.
+func (f DeleteSession) adoptConfigured(ctx context.Context, in SessionOf) error {
+	config, err := f.Table.SessionConfig(ctx, in.SessionID)
+	if err != nil {
+		return fault.Wrap(fault.CodeOf(err), err, "no such session")
+	}
+	if err := config.CheckOwner(in.Caller.ID); err != nil {
+		return err
+	}
+	return f.adopt(ctx, in.SessionID, in.Caller)
+}
+
+// purge finishes the session's tasks and removes its rows; the tombstone stays.
+func (e Edges) purge(ctx context.Context, s session.State) error {
+	if s.Task != nil {
+		if err := e.finishDeleted(ctx, *s.Task, s.SessionID); err != nil {
+			return err
+		}
+	}
+	return e.Table.Purge(ctx, s.SessionID, store.Purging{Before: func(ctx context.Context, m store.Message) error {
+		if m.Task == nil {
+			return nil
+		}
+		return e.finishDeleted(ctx, *m.Task, s.SessionID)
+	}})
+}
+
+// finishDeleted ends a task whose session is deleted, unless its run is over.
+func (e Edges) finishDeleted(ctx context.Context, ref session.TaskRef, sessionID string) error {
+	t, err := e.Table.TaskOrNone(ctx, ref.ID)
+	if err != nil || t.Status != task.Running || t.Fence != ref.Fence || t.Session != sessionID {
+		return err
+	}
+	change := t.FinishTurn(task.Failed, "", task.ErrSessionDeleted, e.Now())
+	err = e.Table.Commit(ctx, store.ChangeTask(change))
+	if fault.Is(err, fault.Conflict) {
+		return nil
+	}
+	if err == nil {
+		e.announce(ctx, change.To)
+	}
+	return err
+}

@@ -1,0 +1,35 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/key"
+)
+
+// detailLife is how long a field that travels by reference is kept: longer than any retry.
+const detailLife = 7 * 24 * time.Hour
+
+// PutDetail keeps a field of an event that is too large for the bus. The id names its content, so repeating is harmless.
+// Faults: Unavailable.
+func (t Table) PutDetail(ctx context.Context, id, text string) error {
+	k := key.Detail(id)
+	expires := t.now().Add(detailLife).Unix()
+	row, err := encode(k, "Detail", struct {
+		ExpiresAt int64 `dynamodbav:"expiresAt"`
+	}{expires})
+	return t.Commit(ctx, Write{key: k, put: row, err: err}.withBody("text", text, 0, expires))
+}
+
+// Detail reads such a field. Faults: NotFound, Unavailable.
+func (t Table) Detail(ctx context.Context, id string) (string, error) {
+	row, err := t.get(ctx, key.Detail(id))
+	if err != nil {
+		return "", err
+	}
+	if row == nil {
+		return "", fault.New(fault.NotFound, "no such detail")
+	}
+	return t.body(ctx, row, "text")
+}
