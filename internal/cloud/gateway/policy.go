@@ -8,9 +8,6 @@ import (
 	"strings"
 )
 
-// errUnauthorized is the one failure of an authorizer that is the caller's: the function failed saying "Unauthorized".
-var errUnauthorized = errors.New("the authorizer says Unauthorized")
-
 // texts is a string or a list of them, as IAM allows in many places.
 type texts []string
 
@@ -94,7 +91,8 @@ func wild(pattern, text string) bool {
 	return regexp.MustCompile("(?s)^" + expr + "$").MatchString(text)
 }
 
-// saysUnauthorized reports whether a failed authorizer's error object asks for a 401.
+// saysUnauthorized reports whether a failed authorizer's error object asks for a 401: the one failure that counts as
+// the caller's.
 func saysUnauthorized(payload []byte) bool {
 	var e struct {
 		Message string `json:"errorMessage"`

@@ -48,10 +48,12 @@ type socket struct {
 }
 
 func newSocket(g *Gateway, p peer) *socket {
-	return &socket{
+	s := &socket{
 		peer: p, g: g, queue: make(chan outgoing, waiting), slots: make(chan struct{}, atOnce),
 		open: make(chan struct{}), ended: make(chan struct{}), closed: make(chan struct{}),
 	}
+	s.lastActive.Store(p.connectedAt.UnixMilli())
+	return s
 }
 
 // run serves the connection until it ends, and says how it did.
@@ -61,7 +63,6 @@ func (s *socket) run(conn *websocket.Conn) closing {
 	s.conn = conn
 	s.idle = time.AfterFunc(orDefault(s.g.IdleAfter, DefaultIdleAfter), func() { s.end(closing{1001, "Going away"}) })
 	life := time.AfterFunc(orDefault(s.g.MaxLife, DefaultMaxLife), func() { s.end(closing{1001, "Going away"}) })
-	s.lastActive.Store(s.g.now().UnixMilli())
 	close(s.open)
 	go s.write()
 	s.end(s.read())
