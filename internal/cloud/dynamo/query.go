@@ -125,4 +125,3 @@ func spread(hash string) uint64 {
 func compareHash(a, b string) int {
 	return cmp.Or(cmp.Compare(spread(a), spread(b)), cmp.Compare(a, b))
 }
-
