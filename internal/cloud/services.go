@@ -1,0 +1,99 @@
+package cloud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/steadfast-agents/steadfast/internal/cloud/bedrock"
+	"github.com/steadfast-agents/steadfast/internal/cloud/dynamo"
+	"github.com/steadfast-agents/steadfast/internal/cloud/gateway"
+	"github.com/steadfast-agents/steadfast/internal/cloud/identity"
+	"github.com/steadfast-agents/steadfast/internal/cloud/lambda"
+	"github.com/steadfast-agents/steadfast/internal/cloud/queue"
+)
+
+// startServices opens what is stored.
+func (c *Cloud) startServices() error {
+	var err error
+	c.tables, err = dynamo.Open(dynamo.Config{
+		Tables: c.stack.Tables, Region: c.stack.Region, Account: c.stack.Account, Data: c.options.Data, Log: c.log,
+	})
+	if err != nil {
+		return err
+	}
+	if c.queues, err = queue.Open(queue.Config{Queues: c.stack.Queues, Data: c.options.Data, Log: c.log}); err != nil {
+		return err
+	}
+	c.issuer, err = identity.New(identity.Options{URL: c.info.Issuer, ClientID: clientOf(c.stack), Dir: c.options.Data})
+	return err
+}
+
+func (c *Cloud) startFunctions() error {
+	var err error
+	c.functions, err = lambda.Open(lambda.Config{
+		Functions: c.stack.Functions, Dir: c.options.Dir, Cache: c.options.Cache, Data: c.queueFolder(),
+		Region: c.stack.Region, Account: c.stack.Account, Endpoint: c.info.AWS, Env: c.options.Env,
+		DeadLetter: c.deadLetter, Log: c.log, Output: c.options.Out, Verbose: c.options.Verbose, Progress: c.options.Build,
+	})
+	return err
+}
+
+func (c *Cloud) startGateway() error {
+	c.gateway = &gateway.Gateway{Stack: c.stack, Invoker: c.functions, Keys: c.issuer.Key, Log: c.log}
+	return nil
+}
+
+// model is what answers as Bedrock.
+func (c *Cloud) model() (bedrock.Responder, error) {
+	if c.options.Model != nil {
+		return c.options.Model, nil
+	}
+	switch c.options.ModelSpec {
+	case "", "offline":
+		return nil, nil // the server's own
+	}
+	return nil, fmt.Errorf("the model %q is not known: offline is", c.options.ModelSpec)
+}
+
+// serve opens the doors and lets kept work go on.
+func (c *Cloud) serve() error {
+	responder, err := c.model()
+	if err != nil {
+		return err
+	}
+	model := &bedrock.Server{Model: responder, Log: c.log}
+	c.listeners.serve(c.publicHandler(), c.awsHandler(model), func(err error) {
+		c.log.Error("a listener ended", "error", err)
+	})
+	c.functions.Start()
+	return nil
+}
+
+// stopPatience is how long open requests and running functions are waited for when the caller sets no limit.
+const stopPatience = 5 * time.Second
+
+func (c *Cloud) close(ctx context.Context) error {
+	if _, limited := ctx.Deadline(); !limited {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, stopPatience)
+		defer cancel()
+	}
+	var errs []error
+	if c.gateway != nil {
+		errs = append(errs, c.gateway.Close(ctx))
+	}
+	errs = append(errs, c.closeEvents())
+	if c.functions != nil {
+		errs = append(errs, c.functions.Stop(ctx))
+	}
+	errs = append(errs, c.listeners.close(ctx))
+	if c.tables != nil {
+		errs = append(errs, c.tables.Close())
+	}
+	if c.queues != nil {
+		errs = append(errs, c.queues.Close())
+	}
+	return errors.Join(append(errs, c.lock.release())...)
+}
