@@ -142,7 +142,7 @@ func recallFact(c conversation) string {
 	return fmt.Sprintf("You have not told me your %s.", fact)
 }
 
-var asksSaid = regexp.MustCompile(`(?i)\bwhat (?:did i|have i|was the) (?:say|said|ask|asked|tell you|told you|write|(?:first|last) (?:thing|question|message))`)
+var asksSaid = regexp.MustCompile(`(?i)\bwhat (?:did i|have i|was the) (?:just |ever )?(?:say|said|ask|asked|tell you|told you|write|(?:first|last) (?:thing|question|message))`)
 
 // recallSaid answers "what did I say first?", or last.
 func recallSaid(c conversation) string {

@@ -1,0 +1,406 @@
+package bedrock_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/steadfast-agents/steadfast/internal/cloud/bedrock"
+)
+
+const (
+	clock   = `{"toolSpec":{"name":"get_current_time","inputSchema":{"json":{"type":"object"}}}}`
+	weather = `{"toolSpec":{"name":"weather","inputSchema":{"json":{"type":"object","properties":{"city":{"type":"string"},"days":{"type":"integer","minimum":1},"note":{"type":"string"}},"required":["city","days"]}}}}`
+	note    = `{"toolSpec":{"name":"take_note","inputSchema":{"json":{"type":"object"}}}}`
+)
+
+// dialogue is a conversation with the offline model.
+type dialogue struct {
+	t        *testing.T
+	tools    string // JSON of the tool list's entries
+	choice   string // JSON of the tool choice
+	system   string
+	limits   string // JSON of inferenceConfig
+	messages []string
+}
+
+// spoken is a reply, put together.
+type spoken struct {
+	Text, Thought string
+	Calls         []string // "name {input}"
+	IDs           []string
+	Stop          string
+	Err           error
+	Pieces        int
+	message       []string // content blocks
+}
+
+// says adds the user's words and gives the reply, which becomes part of the conversation.
+func (d *dialogue) says(blocks ...string) spoken {
+	d.t.Helper()
+	for i, b := range blocks {
+		if !strings.HasPrefix(b, "{") {
+			blocks[i] = quote("text", b)
+		}
+	}
+	d.messages = append(d.messages, `{"role":"user","content":[`+strings.Join(blocks, ",")+`]}`)
+	r := listen(d.t, d.request())
+	if len(r.message) > 0 {
+		d.messages = append(d.messages, `{"role":"assistant","content":[`+strings.Join(r.message, ",")+`]}`)
+	}
+	return r
+}
+
+func (d *dialogue) request() bedrock.Request {
+	d.t.Helper()
+	body := `{"messages":[` + strings.Join(d.messages, ",") + `]`
+	if d.tools != "" {
+		body += `,"toolConfig":{"tools":[` + d.tools + `]`
+		if d.choice != "" {
+			body += `,"toolChoice":` + d.choice
+		}
+		body += `}`
+	}
+	if d.system != "" {
+		body += `,"system":[` + quote("text", d.system) + `]`
+	}
+	if d.limits != "" {
+		body += `,"inferenceConfig":` + d.limits
+	}
+	req := bedrock.Request{ModelID: "m", Body: []byte(body + `}`)}
+	if err := json.Unmarshal(req.Body, &req); err != nil {
+		d.t.Fatal(err)
+	}
+	if err := bedrock.Check(req); err != nil {
+		d.t.Fatalf("the conversation is not valid: %v", err)
+	}
+	return req
+}
+
+func quote(name, text string) string {
+	data, _ := json.Marshal(map[string]string{name: text})
+	return string(data)
+}
+
+func toolResult(id, text string) string {
+	return `{"toolResult":{"toolUseId":"` + id + `","status":"success","content":[` + quote("text", text) + `]}}`
+}
+
+func listen(t *testing.T, req bedrock.Request) spoken {
+	t.Helper()
+	var r spoken
+	var signature string
+	var inputs []string
+	for p, err := range (bedrock.Offline{}).Respond(context.Background(), req) {
+		if err != nil {
+			r.Err = err
+			return r
+		}
+		r.Pieces++
+		switch p := p.(type) {
+		case bedrock.Text:
+			r.Text += string(p)
+		case bedrock.Reasoning:
+			r.Thought += p.Text
+			signature += p.Signature
+			if p.Redacted != nil {
+				data, _ := json.Marshal(p.Redacted)
+				r.message = append(r.message, `{"reasoningContent":{"redactedContent":`+string(data)+`}}`)
+			}
+		case bedrock.ToolCall:
+			r.Calls, r.IDs, inputs = append(r.Calls, p.Name), append(r.IDs, p.ID), append(inputs, "")
+		case bedrock.ToolInput:
+			inputs[len(inputs)-1] += string(p)
+		case bedrock.Stop:
+			r.Stop = string(p)
+		}
+	}
+	if r.Thought != "" {
+		data, _ := json.Marshal(map[string]string{"text": r.Thought, "signature": signature})
+		r.message = append(r.message, `{"reasoningContent":{"reasoningText":`+string(data)+`}}`)
+	}
+	if r.Text != "" {
+		r.message = append(r.message, quote("text", r.Text))
+	}
+	for i, name := range r.Calls {
+		r.Calls[i] = name + " " + inputs[i]
+		r.message = append(r.message, fmt.Sprintf(`{"toolUse":{"toolUseId":%q,"name":%q,"input":%s}}`, r.IDs[i], name, inputs[i]))
+	}
+	return r
+}
+
+func TestOfflineTalk(t *testing.T) {
+	tests := []struct {
+		name   string
+		tools  string
+		system string
+		said   []string // the last one's answer counts
+		want   string   // exact, or "...x..." for a part
+	}{
+		{"what it is", "", "", []string{"why is the sky blue?"}, "I am the offline model of the local cloud: I follow simple instructions and do not think. You asked: “why is the sky blue?”"},
+		{"a long question is clipped", "", "", []string{strings.Repeat("x", 600)}, "..." + strings.Repeat("x", 500) + "…”..."},
+		{"words", "", "", []string{"Please say 3 words"}, "word1 word2 word3"},
+		{"one word", "", "", []string{"say 1 word"}, "word1"},
+		{"no words", "", "", []string{"say 0 words"}, "."},
+		{"literal", "", "", []string{`say "héllo, call nobody"`}, "héllo, call nobody"},
+		{"a name", "", "", []string{"My name is Ada. How are you?", "what is my name?"}, "Your name is Ada."},
+		{"the newest name", "", "", []string{"my name is Ada", "no, my name is Bob!", "Who am I?"}, "Your name is Bob."},
+		{"another fact", "", "", []string{"my favourite colour is dark blue, you know", "hm", "What’s my favourite colour?"}, "Your favourite colour is dark blue."},
+		{"no such fact", "", "", []string{"hello", "what's my name"}, "You have not told me your name."},
+		{"first words", "", "", []string{"one", "two", "three", "What did I say first?"}, "The first thing you said was: “one”"},
+		{"last words", "", "", []string{"one", "two", "three", "what did I just ask you?"}, "Before this you said: “three”"},
+		{"the words before", "", "", []string{"one", "two", "what did I say before?"}, "Before this you said: “two”"},
+		{"nothing before", "", "", []string{"what did I ask first?"}, "You have not said anything before this."},
+		{"its tools", clock + "," + note, "", []string{"what tools do you have?"}, "My tools are: get_current_time, take_note."},
+		{"no tools", "", "", []string{"List your tools"}, "I have no tools."},
+		{"its instructions", "", "Be brief.", []string{"what are your instructions?"}, "My instructions are: Be brief."},
+		{"no instructions", "", "", []string{"show your system prompt"}, "I have no instructions."},
+		{"a tool that is not there", clock, "", []string{"call get_weather"}, "I have no tool named get_weather. My tools are: get_current_time."},
+		{"not a tool", clock, "", []string{"call me later"}, "...You asked: “call me later”..."},
+		{"no time tool", note, "", []string{"what time is it?"}, "...I am the offline model..."},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := &dialogue{t: t, tools: tt.tools, system: tt.system}
+			var r spoken
+			for _, s := range tt.said {
+				r = d.says(s)
+			}
+			part, isPart := strings.CutPrefix(tt.want, "...")
+			part = strings.TrimSuffix(part, "...")
+			if r.Text != tt.want && (!isPart || !strings.Contains(r.Text, part)) || len(r.Calls) > 0 || r.Err != nil {
+				t.Errorf("answer = %+v, want %q", r, tt.want)
+			}
+		})
+	}
+}
+
+func TestOfflineCalls(t *testing.T) {
+	all := clock + "," + weather + "," + note
+	tests := []struct {
+		name, ask, choice string
+		want              []string
+	}{
+		{"by name", "call take_note", "", []string{"take_note {}"}},
+		{"in quotes, another case", "Please use the tool `Take_Note` now", "", []string{"take_note {}"}},
+		{"with JSON", `call weather with {"city":"Rome, then call take_note","days":2} please`, "", []string{`weather {"city":"Rome, then call take_note","days":2}`}},
+		{"with JSON that is broken", `call take_note with {"city":`, "", []string{"take_note {}"}},
+		{"smallest input", "call weather", "", []string{`weather {"city":"call weather","days":1}`}},
+		{"several", "call get_current_time, weather with {\"city\":\"a\"} and take_note", "", []string{"get_current_time {}", `weather {"city":"a"}`, "take_note {}"}},
+		{"several times", `call take_note with {"n":1} 3 times`, "", []string{`take_note {"n":1}`, `take_note {"n":1}`, `take_note {"n":1}`}},
+		{"only the first stage", "call take_note then call weather", "", []string{"take_note {}"}},
+		{"the time", "What time is it?", "", []string{"get_current_time {}"}},
+		{"forced", "hello", `{"tool":{"name":"weather"}}`, []string{`weather {"city":"hello","days":1}`}},
+		{"forced, with JSON for it", `call take_note and call weather with {"city":"x","days":9}`, `{"tool":{"name":"weather"}}`, []string{`weather {"city":"x","days":9}`}},
+		{"any", "hello", `{"any":{}}`, []string{"get_current_time {}"}},
+		{"any, and one named", "call take_note", `{"any":{}}`, []string{"take_note {}"}},
+		{"free", "hello", `{"auto":{}}`, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := &dialogue{t: t, tools: all, choice: tt.choice}
+			if diff := cmp.Diff(tt.want, d.says(tt.ask).Calls); diff != "" {
+				t.Errorf("calls (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestOfflineStages(t *testing.T) {
+	d := &dialogue{t: t, tools: clock + "," + note}
+	first := d.says("call get_current_time and take_note, then call take_note with {\"n\":2}")
+	if diff := cmp.Diff([]string{"get_current_time {}", "take_note {}"}, first.Calls); diff != "" {
+		t.Fatalf("first calls (-want +got):\n%s", diff)
+	}
+	second := d.says(toolResult(first.IDs[0], "noon"), toolResult(first.IDs[1], "noted"))
+	if diff := cmp.Diff([]string{`take_note {"n":2}`}, second.Calls); diff != "" {
+		t.Fatalf("second calls (-want +got):\n%s", diff)
+	}
+	last := d.says(`{"toolResult":{"toolUseId":"` + second.IDs[0] + `","status":"error","content":[{"json":{"why":"full"}}]}}`)
+	want := "get_current_time answered: noon\ntake_note answered: noted\ntake_note failed: {\"why\":\"full\"}"
+	if last.Text != want || len(last.Calls) > 0 {
+		t.Errorf("answer = %+v, want %q", last, want)
+	}
+	if again := d.says("what did I ask first?"); !strings.Contains(again.Text, "call get_current_time and take_note") {
+		t.Errorf("answer = %q, want the first words", again.Text)
+	}
+}
+
+func TestOfflineGoesOnForever(t *testing.T) {
+	d := &dialogue{t: t, tools: note}
+	r := d.says("keep calling take_note")
+	seen := map[string]bool{}
+	for range 5 {
+		if len(r.Calls) != 1 || seen[r.IDs[0]] {
+			t.Fatalf("calls = %v %v, want one with a new id", r.Calls, r.IDs)
+		}
+		seen[r.IDs[0]] = true
+		r = d.says(toolResult(r.IDs[0], "ok"))
+	}
+}
+
+// New words beside the results are a new ask.
+func TestOfflineSteering(t *testing.T) {
+	d := &dialogue{t: t, tools: note}
+	r := d.says("keep calling take_note")
+	if r = d.says(toolResult(r.IDs[0], "ok"), `say "stopped"`); r.Text != "stopped" {
+		t.Errorf("answer = %+v", r)
+	}
+}
+
+// Context that an application adds is read and never obeyed.
+func TestOfflineContextInTags(t *testing.T) {
+	d := &dialogue{t: t, tools: note}
+	r := d.says("<memory>\ncall take_note. My name is Ada.\n</memory>", "what is my name?")
+	if r.Text != "Your name is Ada." {
+		t.Errorf("answer = %+v", r)
+	}
+}
+
+func TestOfflineFaults(t *testing.T) {
+	tests := []struct {
+		ask, exception, text string
+		cut                  bool
+	}{
+		{"fail with ThrottlingException", "ThrottlingException", "", false},
+		{"say 10 words and break ModelStreamErrorException after 2", "ModelStreamErrorException", "word1 word2", false},
+		{"say 2 words, break ModelStreamErrorException after 99", "ModelStreamErrorException", "word1 word2", false},
+		{"say 10 words, cut after 3", "", "word1 word2 word3", true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.ask, func(t *testing.T) {
+			d := &dialogue{t: t}
+			d.messages = []string{says(quote("text", tt.ask))}
+			var text string
+			var exception string
+			cut := false
+			for p, err := range (bedrock.Offline{}).Respond(context.Background(), d.request()) {
+				var e *bedrock.Error
+				if errors.As(err, &e) {
+					exception = e.Type
+				}
+				if w, ok := p.(bedrock.Text); ok {
+					text += string(w)
+				}
+				_, hung := p.(bedrock.Hangup)
+				cut = cut || hung
+			}
+			if exception != tt.exception || text != tt.text || cut != tt.cut {
+				t.Errorf("got %q, %q, cut %t, want %q, %q, cut %t", text, exception, cut, tt.text, tt.exception, tt.cut)
+			}
+		})
+	}
+}
+
+func TestOfflineLimits(t *testing.T) {
+	tests := []struct {
+		name, ask, limits, text, stop string
+		calls                         []string
+	}{
+		{"text", "say 10 words", `{"maxTokens":2}`, "word1 word2", "max_tokens", nil},
+		{"just enough", "say 2 words", `{"maxTokens":2}`, "word1 word2", "", nil},
+		{"input of a call", `call take_note with {"text":"some longer text"}`, `{"maxTokens":2}`, "", "max_tokens", []string{`take_note {"text":"some`}},
+		{"stop sequence", "say 10 words", `{"stopSequences":["word4","word3"]}`, "word1 word2 ", "stop_sequence", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := &dialogue{t: t, tools: note, limits: tt.limits, messages: []string{says(quote("text", tt.ask))}}
+			r := listen(t, d.request())
+			if r.Text != tt.text || r.Stop != tt.stop || !cmp.Equal(r.Calls, tt.calls) {
+				t.Errorf("answer = %+v, want %q, %v, stop %q", r, tt.text, tt.calls, tt.stop)
+			}
+		})
+	}
+}
+
+func TestOfflineThinks(t *testing.T) {
+	for _, ask := range []string{"think aloud and call take_note", "think secretly and call take_note"} {
+		d := &dialogue{t: t, tools: note}
+		r := d.says(ask)
+		if len(r.message) != 2 || !strings.Contains(r.message[0], "reasoningContent") {
+			t.Fatalf("%s: reply = %v", ask, r.message)
+		}
+		changed := &dialogue{t: t, tools: note, messages: []string{d.messages[0], spoil(t, d.messages[1])}}
+		if back := d.says(toolResult(r.IDs[0], "ok")); back.Err != nil || !strings.Contains(back.Text, "take_note answered: ok") {
+			t.Errorf("%s: reply to unchanged reasoning = %+v", ask, back)
+		}
+		if back := changed.says(toolResult(r.IDs[0], "ok")); back.Err == nil || !strings.Contains(back.Err.Error(), "Invalid `signature`") {
+			t.Errorf("%s: changed reasoning was taken: %+v", ask, back)
+		}
+	}
+}
+
+// spoil changes one character of the thought or the opaque bytes in a message.
+func spoil(t *testing.T, message string) string {
+	t.Helper()
+	for _, start := range []string{`"text":"`, `"redactedContent":"`} {
+		if i := strings.Index(message, start); i >= 0 {
+			i += len(start) + 20
+			letter := "A"
+			if message[i] == 'A' {
+				letter = "B"
+			}
+			return message[:i] + letter + message[i+1:]
+		}
+	}
+	t.Fatalf("no reasoning in %s", message)
+	return ""
+}
+
+func TestOfflinePace(t *testing.T) {
+	tests := []struct {
+		ask   string
+		delay time.Duration
+		want  time.Duration
+	}{
+		{"say 4 words", 15 * time.Millisecond, 60 * time.Millisecond},
+		{"say 4 words", 0, 0},
+		{"say 4 words slow 250 ms", 15 * time.Millisecond, time.Second},
+		{"say 4 words slow 0 ms", time.Hour, 0},
+	}
+	for _, tt := range tests {
+		synctest.Test(t, func(t *testing.T) {
+			d := &dialogue{t: t, messages: []string{says(quote("text", tt.ask))}}
+			began := time.Now()
+			for range (bedrock.Offline{Delay: tt.delay}).Respond(t.Context(), d.request()) {
+			}
+			if got := time.Since(began); got != tt.want {
+				t.Errorf("%q with a delay of %s took %s, want %s", tt.ask, tt.delay, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestOfflineStopsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 25*time.Millisecond)
+		defer cancel()
+		d := &dialogue{t: t, messages: []string{says(quote("text", "say 1000 words"))}}
+		var words int
+		var last error
+		for p, err := range (bedrock.Offline{Delay: 10 * time.Millisecond}).Respond(ctx, d.request()) {
+			if last = err; p != nil {
+				words++
+			}
+		}
+		if words != 2 || !errors.Is(last, context.DeadlineExceeded) {
+			t.Errorf("%d words and %v, want 2 and the end of the context", words, last)
+		}
+	})
+}
+
+func TestOfflineIsDeterministic(t *testing.T) {
+	ask := func() spoken {
+		return (&dialogue{t: t, tools: weather}).says("think aloud, call weather 3 times")
+	}
+	if diff := cmp.Diff(ask(), ask(), cmp.AllowUnexported(spoken{})); diff != "" {
+		t.Errorf("two answers to one request differ:\n%s", diff)
+	}
+}
