@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// dispatch begins to run the function of a message's route, and returns before it has ended. Functions begin in the
-// order of the messages; after that there is no order between them.
+// dispatch begins to run the function of a message's route, and returns before it has ended. Functions are started in
+// the order of the messages, but messages that are close together may overtake each other, as in AWS.
 func (s *socket) dispatch(body string) {
 	route := s.g.routeOf(body)
 	event := s.g.messageEvent(s.peer, route, body)

@@ -115,8 +115,8 @@ type answered struct {
 	err    error
 }
 
-// start begins to run function with event and returns once it has begun: two starts in a row run in that order. What
-// becomes of the caller does not matter to the run, as in AWS.
+// start begins to run function with event and does not wait for its answer. What becomes of the caller does not matter
+// to the run, as in AWS.
 func (g *Gateway) start(ctx context.Context, function, trigger string, event any) pending {
 	p := pending{function: function, done: make(chan answered, 1)}
 	payload, err := json.Marshal(event)
