@@ -1,0 +1,225 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/loop"
+	"github.com/steadfast-agents/steadfast/core/model"
+	"github.com/steadfast-agents/steadfast/core/session"
+	"github.com/steadfast-agents/steadfast/core/snapshot"
+	"github.com/steadfast-agents/steadfast/core/store"
+	"github.com/steadfast-agents/steadfast/core/task"
+)
+
+// ending is the end of a turn before it is written.
+type ending struct {
+	data    []contract.EventData
+	segment *snapshot.Segment // nil: nothing was said
+	status  task.Status       // of the turn's task, if it has one
+	output  string
+	reason  string
+	outcome string // of a task session
+}
+
+// endCompleted ends the turn with its answer.
+func (o *owner) endCompleted(ctx context.Context, v *view, out loop.Outcome, usage contract.Usage) (bool, error) {
+	text := out.Final.PlainText()
+	e := ending{status: task.Completed, output: text, outcome: "completed"}
+	e.data = append(v.said(), v.stepDone(v.step), contract.TurnCompleted{Result: text, Limit: out.Limit, Usage: usage})
+	if len(out.Final.Content) > 0 {
+		e.segment = o.segment(out.Final)
+	}
+	done, err := o.end(ctx, e)
+	if err == nil {
+		index := o.next - 1
+		o.cast.Complete(&index, o.ids...)
+	}
+	return done, err
+}
+
+// endFailed ends the turn without an answer.
+func (o *owner) endFailed(ctx context.Context, reason string, usage contract.Usage) (bool, error) {
+	done, err := o.end(ctx, ending{
+		status: task.Failed, reason: reason, outcome: "failed",
+		data: []contract.EventData{contract.TurnFailed{Status: "failed", Error: reason, Usage: &usage}},
+	})
+	if err == nil {
+		o.sayFailed(ctx, "failed", reason)
+	}
+	return done, err
+}
+
+// end writes the end of a turn that was not stopped: with the session given up when nothing waits, kept when something does.
+func (o *owner) end(ctx context.Context, e ending) (done bool, err error) {
+	keep := o.state.Pending() > 0
+	for {
+		writes, p, events, t, err := o.endWrites(ctx, e, !keep)
+		if err != nil {
+			return false, err
+		}
+		change := o.state.EndRelease(o.me, p, e.outcome, o.Now())
+		if keep && o.state.Mode == session.Chat {
+			change = o.state.EndKeep(o.me, p, e.outcome, o.Now())
+		}
+		err = o.commit(ctx, change, false, writes...)
+		if err == nil {
+			o.ended(ctx, events, e, t)
+			return o.state.Owner == "", nil
+		}
+		old, exists, refused := store.RefusedState(err, o.id)
+		if !refused || !exists || keep || !old.Mine(o.me.Owner, o.me.Fence) || old.Stopped() || old.TurnSeq != o.state.TurnSeq || old.Pending() == 0 {
+			return false, err
+		}
+		keep = true // a message came at the last moment
+	}
+}
+
+// endWrites are the rows that go with the end of a turn.
+func (o *owner) endWrites(ctx context.Context, e ending, waits bool) ([]store.Write, session.Progress, []contract.SessionEvent, task.Task, error) {
+	data := e.data
+	switch {
+	case o.state.Mode == session.TaskRun && e.outcome == "completed":
+		data = append(data[:len(data):len(data)], contract.SessionCompleted{Result: e.output})
+	case o.state.Mode == session.TaskRun:
+		data = append(data[:len(data):len(data)], contract.SessionFailed{Error: e.reason})
+	case waits:
+		data = append(data[:len(data):len(data)], contract.SessionWaiting{})
+	}
+	events := o.events(o.state.TurnID(), data...)
+	p := session.Progress{NextIndex: o.next + int64(len(events))}
+	writes := []store.Write{o.eventsWrite(events)}
+	tip := o.state.Tip
+	if e.segment != nil {
+		p.Tip, tip = e.segment.ID, e.segment.ID
+		writes = append(writes, store.NewSegment(o.id, *e.segment, o.Now()))
+	}
+	writes, err := o.point(ctx, writes, tip, e.segment)
+	if err != nil {
+		return nil, p, nil, task.Task{}, err
+	}
+	if o.state.Task == nil {
+		return writes, p, events, task.Task{}, nil
+	}
+	t, err := o.boundTask(ctx, *o.state.Task)
+	if err != nil || t == nil { // its run is over elsewhere: the turn ends as any other
+		return writes, p, events, task.Task{}, err
+	}
+	change := t.FinishTurn(e.status, e.output, e.reason, o.Now())
+	return append(writes, store.ChangeTask(change)), p, events, change.To, nil
+}
+
+// point moves LATEST to the newest segment, and writes the whole history beside it where the TypeScript package is to go on.
+func (o *owner) point(ctx context.Context, writes []store.Write, tip string, s *snapshot.Segment) ([]store.Write, error) {
+	if tip == "" {
+		return writes, nil
+	}
+	if !o.Strands {
+		return append(writes, store.PutLatest(o.id, tip, o.Now())), nil
+	}
+	h, err := o.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s != nil {
+		if h, err = h.Append(*s); err != nil {
+			return nil, err
+		}
+	}
+	whole := snapshot.Strands{Messages: h.Messages, State: h.State, SystemPrompt: o.Instructions, CreatedAt: o.Now()}
+	return append(writes, store.PutPackageSnapshot(o.id, tip, whole, o.Now()), store.PutLatest(o.id, store.PackageSnapshotID, o.Now())), nil
+}
+
+// ended notes the end that was just written and tells of the task's.
+func (o *owner) ended(ctx context.Context, events []contract.SessionEvent, e ending, t task.Task) {
+	o.wrote(events)
+	o.remember(e.segment)
+	o.log.InfoContext(ctx, "turn ended", "turn", o.state.TurnID(), "outcome", e.outcome)
+	o.tell(ctx, t)
+	o.renewConfig(ctx)
+}
+
+// endFlagged ends a turn that was stopped or preempted: what tools have finished is kept, the rest of the calls is answered
+// with an error, so that the history stays whole.
+func (o *owner) endFlagged(ctx context.Context, finished []model.ToolResult) (bool, error) {
+	status, text := task.ErrInterrupted, "turn interrupted"
+	if o.state.Stopped() || !o.state.Preempted() {
+		status, text = task.ErrCancelled, "cancelled"
+	}
+	e := ending{status: task.Failed, reason: status, outcome: "failed", data: []contract.EventData{contract.TurnFailed{Status: status, Error: text}}}
+	if o.state.Tries <= session.MaxTries { // else loading the history may be what kills the workers
+		h, err := o.load(ctx)
+		if err != nil {
+			return false, err
+		}
+		if open := answers(h.Messages, finished); len(open) > 0 {
+			e.segment = o.segment(model.Message{Role: model.User, Content: open})
+		}
+	}
+	writes, p, events, t, err := o.endWrites(ctx, e, false)
+	if err != nil {
+		return false, err
+	}
+	if err := o.commit(ctx, o.state.EndFlagged(o.me, p, o.Now()), false, writes...); err != nil {
+		return false, err
+	}
+	o.ended(ctx, events, e, t)
+	o.sayFailed(ctx, status, text)
+	if o.state.Owner == "" {
+		return true, nil
+	}
+	return false, errReload
+}
+
+// answers are the results that the history's last calls still need.
+func answers(messages []model.Message, finished []model.ToolResult) []model.Block {
+	if len(messages) == 0 {
+		return nil
+	}
+	byID := map[string]model.ToolResult{}
+	for _, r := range finished {
+		byID[r.ID] = r
+	}
+	var open []model.Block
+	for _, c := range messages[len(messages)-1].Calls() {
+		r, ok := byID[c.ID]
+		if !ok {
+			r = model.Interrupted(c.ID)
+		}
+		open = append(open, model.Block{ToolResult: &r})
+	}
+	return open
+}
+
+// sayFailed tells who follows that the turn ended without an answer.
+func (o *owner) sayFailed(ctx context.Context, status, text string) {
+	if o.cast == nil || o.casting != o.state.TurnSeq {
+		o.post(ctx)
+		o.cast.Resume(0)
+	}
+	o.cast.Fail(status, text, o.ids...)
+}
+
+func assistantText(m model.Message) string {
+	if m.Role != model.Assistant {
+		return ""
+	}
+	return m.PlainText()
+}
+
+// renewConfig keeps the configuration and the place in the owner's list as long as the session, at most once a day.
+func (o *owner) renewConfig(ctx context.Context) {
+	c := o.config
+	if !c.read || c.expires == 0 || time.Unix(c.expires, 0).After(o.Now().Add(session.Life-24*time.Hour)) {
+		return
+	}
+	o.config.read = false
+	err := errors.Join(
+		o.Table.Commit(ctx, store.KeepConfig(o.id, o.state.ExpiresAt)),
+		o.Table.Commit(ctx, store.PutListing(o.state, c.Title)))
+	if err != nil {
+		o.log.WarnContext(ctx, "the configuration was not renewed", "error", err)
+	}
+}

@@ -1,0 +1,95 @@
+// Package turn is the owner of a session: it claims the session, takes what waits in its inbox, runs the model and the tools
+// step by step, ends the turn and gives the session up. Every write carries the owner's fence; whatever the outcome of a write
+// that was refused or is not known, the answer is the same: read the rows again and go on from what they say. It decides
+// nothing about admission and never talks to a caller.
+package turn
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/flow"
+	"github.com/steadfast-agents/steadfast/core/loop"
+	"github.com/steadfast-agents/steadfast/core/session"
+	"github.com/steadfast-agents/steadfast/core/socket"
+	"github.com/steadfast-agents/steadfast/core/store"
+	"github.com/steadfast-agents/steadfast/core/tool"
+)
+
+// Engine runs sessions. It is safe for concurrent use; a warm one remembers the last conversations.
+type Engine struct {
+	flow.Edges
+	Model        loop.Model
+	Tools        tool.Registry
+	Instructions string         // the system prompt of sessions that have none; default loop.DefaultSystemPrompt
+	Sockets      *socket.Caster // nil: nobody follows
+	Strands      bool           // also write each turn's history in the TypeScript package's shape
+	Limits       loop.Limits
+	Remembered   *Memory                                          // histories of warm sessions; nil: none
+	HandOff      time.Duration                                    // with less time than this left, another invocation goes on
+	Poll         time.Duration                                    // how often flags are looked at; default 1 s
+	Sleep        func(ctx context.Context, d time.Duration) error // between attempts of a model call; nil: real
+}
+
+// Why an owner stops what it is doing. None of them leaves the package.
+var (
+	errReload  = errors.New("read the session again")
+	errLost    = errors.New("the session is another owner's")
+	errFlagged = errors.New("the turn is to end")
+	errHandOff = errors.New("time is short")
+)
+
+// Do runs the session's turns until nothing is pending, somebody else owns it or time is short. Deliver it as often as you
+// like: a trigger for a session that is owned or has nothing to do costs one read. Faults: Unavailable (deliver again).
+func (e *Engine) Do(ctx context.Context, sessionID string) error {
+	o, err := e.claim(ctx, sessionID)
+	if err != nil || o == nil {
+		return err
+	}
+	defer o.stopSockets()
+	o.log.InfoContext(ctx, "session claimed")
+	return o.run(ctx)
+}
+
+// claim makes this invocation the session's owner; nil when there is nothing to own.
+func (e *Engine) claim(ctx context.Context, sessionID string) (*owner, error) {
+	for range 10 {
+		s, err := e.Table.State(ctx, sessionID)
+		if fault.Is(err, fault.NotFound) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		sent := e.Now()
+		id := e.NewID()
+		change, ok := s.Claim(id, sent)
+		if !ok {
+			return nil, nil
+		}
+		err = e.Table.Commit(ctx, store.ChangeState(change))
+		old, exists, refused := store.RefusedState(err, sessionID)
+		switch {
+		case err == nil:
+			return e.own(change.To, session.Me{Owner: id, Fence: change.To.Fence}, sent), nil
+		case refused && exists && old.Owner == id:
+			return e.own(old, session.Me{Owner: id, Fence: old.Fence}, sent), nil
+		case !refused:
+			return nil, err
+		}
+	}
+	return nil, nil // others are at it
+}
+
+func (e *Engine) own(s session.State, me session.Me, sent time.Time) *owner {
+	log := e.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	o := &owner{Engine: e, id: s.SessionID, me: me, state: s, took: s.TurnSeq, log: log.With("session", s.SessionID, "fence", me.Fence)}
+	o.leased.Store(sent.UnixNano())
+	return o
+}

@@ -1,0 +1,133 @@
+package turn
+
+import (
+	"context"
+	"sync"
+
+	"github.com/google/uuid"
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/model"
+	"github.com/steadfast-agents/steadfast/core/snapshot"
+	"github.com/steadfast-agents/steadfast/core/store"
+)
+
+// Memory keeps the histories of the last sessions of a warm worker. An entry counts only while its tip is the session's. It is
+// safe for concurrent use; the zero value is ready.
+type Memory struct {
+	mu    sync.Mutex
+	byID  map[string]snapshot.History
+	order []string // oldest first
+	bytes int
+}
+
+// What a Memory holds at most.
+const (
+	maxRemembered      = 64
+	maxRememberedBytes = 16 << 20
+)
+
+func (m *Memory) get(id, tip string) (snapshot.History, bool) {
+	if m == nil {
+		return snapshot.History{}, false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	h, ok := m.byID[id]
+	return h, ok && h.Tip == tip
+}
+
+func (m *Memory) put(id string, h snapshot.History) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.drop(id)
+	if m.byID == nil {
+		m.byID = map[string]snapshot.History{}
+	}
+	m.byID[id], m.order, m.bytes = h, append(m.order, id), m.bytes+h.Bytes
+	for len(m.order) > maxRemembered || m.bytes > maxRememberedBytes && len(m.order) > 1 {
+		m.drop(m.order[0])
+	}
+}
+
+func (m *Memory) drop(id string) {
+	h, ok := m.byID[id]
+	if !ok {
+		return
+	}
+	delete(m.byID, id)
+	m.bytes -= h.Bytes
+	for i, other := range m.order {
+		if other == id {
+			m.order = append(m.order[:i:i], m.order[i+1:]...)
+			return
+		}
+	}
+}
+
+// load gives the history at the state's tip.
+func (o *owner) load(ctx context.Context) (snapshot.History, error) {
+	if o.history != nil && o.history.Tip == o.state.Tip {
+		return *o.history, nil
+	}
+	h, ok := o.Remembered.get(o.id, o.state.Tip)
+	if !ok {
+		var err error
+		if h, err = o.Table.History(ctx, o.id, o.state.Tip); err != nil {
+			return h, err
+		}
+	}
+	o.history = &h
+	return h, nil
+}
+
+// remember appends a segment that was just written to the history at hand, if it is at hand.
+func (o *owner) remember(s *snapshot.Segment) {
+	if s == nil {
+		return
+	}
+	base := snapshot.History{}
+	if !s.Full && s.Base != "" {
+		if o.history != nil && o.history.Tip == s.Base {
+			base = *o.history
+		} else if remembered, ok := o.Remembered.get(o.id, s.Base); ok {
+			base = remembered
+		}
+	}
+	h, err := base.Append(*s)
+	if err != nil {
+		o.history = nil // it is read when it is needed
+		return
+	}
+	o.history = &h
+	o.Remembered.put(o.id, h)
+}
+
+// segment makes the next piece of history.
+func (o *owner) segment(messages ...model.Message) *snapshot.Segment {
+	return &snapshot.Segment{
+		ID: snapshot.NextID(o.Now(), o.state.Tip, [16]byte(uuid.New())), Base: o.state.Tip, Messages: messages,
+	}
+}
+
+// openingSegment is the prompt's. Where the TypeScript package wrote the conversation last, it is a whole history: its own, and
+// the prompt.
+func (o *owner) openingSegment(ctx context.Context, prompt []store.Message) (*snapshot.Segment, error) {
+	said := model.Message{Role: model.User, Content: blocks(prompt)}
+	s := o.segment(said)
+	if o.state.Tip != "" && !o.Strands {
+		return s, nil
+	}
+	h, tip, err := o.Table.PackageSnapshot(ctx, o.id)
+	if fault.Is(err, fault.NotFound) || err == nil && tip != "" {
+		return s, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	before, _ := snapshot.Repair(h.Messages)
+	s.Full, s.Base, s.Messages, s.State = true, "", append(before, said), h.State
+	return s, nil
+}

@@ -1,0 +1,91 @@
+package turn
+
+import (
+	"context"
+	"time"
+
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/session"
+)
+
+// keepLease renews the lease and looks for flags while a turn runs. The context it gives ends with the reason: errFlagged,
+// errLost or errHandOff. stop ends the keeping and gives that reason, nil if there was none.
+func (o *owner) keepLease(ctx context.Context) (running context.Context, stop func() error) {
+	running, cancel := context.WithCancelCause(ctx)
+	done := make(chan struct{})
+	state := o.state // a copy: the turn's own goroutine moves on
+	go func() {
+		defer close(done)
+		ticker := time.NewTicker(o.poll())
+		defer ticker.Stop()
+		for {
+			select {
+			case <-running.Done():
+				return
+			case <-ticker.C:
+				if err := o.tick(running, state); err != nil {
+					cancel(err)
+					return
+				}
+			}
+		}
+	}()
+	return running, func() error {
+		cancel(nil)
+		<-done
+		switch cause := context.Cause(running); cause {
+		case errFlagged, errLost, errHandOff:
+			return cause
+		}
+		return nil
+	}
+}
+
+func (o *owner) poll() time.Duration {
+	if o.Poll > 0 {
+		return o.Poll
+	}
+	return time.Second
+}
+
+// tick looks at the row once, and renews the lease when nothing has for a while. A table that does not answer ends nothing until
+// the lease is over.
+func (o *owner) tick(ctx context.Context, state session.State) error {
+	if o.short(ctx) {
+		return errHandOff
+	}
+	sent := o.Now()
+	var now session.State
+	var err error
+	if sent.Sub(time.Unix(0, o.leased.Load())) >= session.Heartbeat {
+		now, err = o.Table.Renew(ctx, state.Renew(o.me, sent))
+		if err == nil {
+			o.extended(sent)
+		}
+	} else {
+		now, err = o.Table.State(ctx, o.id)
+	}
+	switch {
+	case fault.Is(err, fault.Conflict), fault.Is(err, fault.NotFound):
+		return errLost
+	case err != nil && !o.mayAct():
+		return errLost
+	case err != nil:
+		return nil
+	case !now.Mine(o.me.Owner, o.me.Fence):
+		return errLost
+	case now.Phase == session.Open && (now.Stopped() || now.Preempted()):
+		return errFlagged
+	}
+	return nil
+}
+
+// extended notes a lease-extending write that was sent then; it never goes back.
+func (o *owner) extended(sent time.Time) {
+	for {
+		was := o.leased.Load()
+		if sent.UnixNano() <= was || o.leased.CompareAndSwap(was, sent.UnixNano()) {
+			return
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/flow"
+	"github.com/steadfast-agents/steadfast/core/session"
+	"github.com/steadfast-agents/steadfast/core/snapshot"
+	"github.com/steadfast-agents/steadfast/core/socket"
+	"github.com/steadfast-agents/steadfast/core/store"
+	"github.com/steadfast-agents/steadfast/core/task"
+)
+
+// owner is one claim of one session. It is used by one goroutine; the lease's keeper touches only leased.
+type owner struct {
+	*Engine
+	id     string
+	me     session.Me
+	state  session.State // as last read or written
+	took   int64         // the turn that was open when the session was claimed
+	next   int64         // index of the next event
+	buffer []contract.SessionEvent
+	log    *slog.Logger
+
+	leased  atomic.Int64 // when the last write that extended the lease was sent, ns
+	history *snapshot.History
+	cast    *socket.Turn
+	casting int64    // the turn that cast posts
+	ids     []string // deliveries that the open turn answers
+	config  configuration
+}
+
+// maxReloads bounds how often an owner starts over without getting on: the sweep tries again later.
+const maxReloads = 30
+
+func (o *owner) run(ctx context.Context) error {
+	for range maxReloads {
+		if err := o.reload(ctx); err != nil {
+			return o.leave(ctx, err)
+		}
+		for {
+			done, err := o.act(ctx)
+			if errors.Is(err, errReload) || fault.Retryable(err) && ctx.Err() == nil {
+				break
+			}
+			if done || err != nil {
+				return o.leave(ctx, err)
+			}
+		}
+	}
+	return fault.New(fault.Unavailable, "session %s does not settle", o.id)
+}
+
+// leave turns the reason to stop into what the invocation answers.
+func (o *owner) leave(ctx context.Context, err error) error {
+	switch {
+	case err == nil, errors.Is(err, errLost):
+		return nil
+	case errors.Is(err, errHandOff):
+		return o.handOff(ctx)
+	}
+	return err
+}
+
+// act does the next thing that the state calls for. done ends the ownership.
+func (o *owner) act(ctx context.Context) (done bool, err error) {
+	s := o.state
+	switch {
+	case s.Phase == session.Open && (s.Stopped() || s.Preempted()):
+		return o.endFlagged(ctx, nil)
+	case s.Phase == session.Open && s.Tries > session.MaxTries:
+		return o.endFailed(ctx, task.ErrWorkerLost, contract.Usage{})
+	case s.Phase == session.Open && o.short(ctx):
+		return false, errHandOff
+	case s.Phase == session.Open:
+		return o.work(ctx)
+	case s.Phase == session.Idle && s.Pending() > 0:
+		return false, o.begin(ctx)
+	case s.Phase == session.Idle:
+		return true, o.release(ctx)
+	}
+	return true, nil
+}
+
+// reload reads what there is, as the answer to every unknown outcome.
+func (o *owner) reload(ctx context.Context) error {
+	s, err := o.Table.State(ctx, o.id)
+	if fault.Is(err, fault.NotFound) || err == nil && !s.Mine(o.me.Owner, o.me.Fence) {
+		return errLost
+	}
+	if err != nil {
+		return err
+	}
+	next := s.NextIndex
+	rows, err := o.Table.EventRows(ctx, o.id, s.NextIndex)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if row.Fence > o.me.Fence {
+			return errLost // a newer owner is at work, whatever STATE said
+		}
+		next = row.Index + row.Count
+	}
+	o.state, o.next, o.buffer = s, next, nil
+	return nil
+}
+
+// commit writes a transition of the state with all that belongs to it. A refusal or an unknown outcome means reload.
+func (o *owner) commit(ctx context.Context, c session.Change, extends bool, writes ...store.Write) error {
+	sent := o.Now()
+	err := o.Table.Commit(ctx, append(writes, store.ChangeState(c))...)
+	if err == nil {
+		o.state = c.To
+		if extends {
+			o.extended(sent)
+		}
+		return nil
+	}
+	if fault.Is(err, fault.Conflict) || fault.Retryable(err) && ctx.Err() == nil {
+		o.log.DebugContext(ctx, "write not taken", "error", err)
+		return errors.Join(errReload, err)
+	}
+	return err
+}
+
+// events gives the buffered events and more, numbered from next on.
+func (o *owner) events(turnID string, data ...contract.EventData) []contract.SessionEvent {
+	now := o.Now()
+	all := append([]contract.SessionEvent{}, o.buffer...)
+	for _, d := range data {
+		all = append(all, flow.Event(o.id, turnID, o.next+int64(len(all)), now, d))
+	}
+	return all
+}
+
+func (o *owner) eventsWrite(events []contract.SessionEvent) store.Write {
+	return store.NewEvents(o.id, o.me, events, o.Now().Add(session.RowLife).Unix())
+}
+
+// wrote notes that events are in the log.
+func (o *owner) wrote(events []contract.SessionEvent) {
+	o.next += int64(len(events))
+	o.buffer = nil
+}
+
+func (o *owner) release(ctx context.Context) error {
+	return o.commit(ctx, o.state.Release(o.me), false)
+}
+
+// handOff gives the session up with its work left, and only then wakes the next owner.
+func (o *owner) handOff(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	err := o.Table.Commit(ctx, store.ChangeState(o.state.HandOff(o.me, o.Now())))
+	if fault.Is(err, fault.Conflict) {
+		return nil // it is somebody else's already
+	}
+	if err != nil {
+		return err
+	}
+	o.log.InfoContext(ctx, "handed off")
+	if err := o.Bus.RunTurn(ctx, o.id); err != nil {
+		o.log.WarnContext(ctx, "the trigger was not published, the sweep will", "error", err)
+	}
+	return nil
+}
+
+// short reports whether too little time is left to begin something.
+func (o *owner) short(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ok && o.HandOff > 0 && time.Until(deadline) < o.HandOff
+}
+
+// mayAct reports whether the lease is good by this owner's own clock.
+func (o *owner) mayAct() bool {
+	return o.Now().Sub(time.Unix(0, o.leased.Load())) < session.Lease-session.Margin
+}

@@ -1,0 +1,101 @@
+package turn
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/loop"
+	"github.com/steadfast-agents/steadfast/core/model"
+	"github.com/steadfast-agents/steadfast/core/session"
+	"github.com/steadfast-agents/steadfast/core/task"
+	"github.com/steadfast-agents/steadfast/core/tool"
+)
+
+// setup is how a turn runs: the session's configuration, or a task's own words over it.
+type setup struct {
+	request model.Request
+	tools   []tool.Tool
+	task    *task.Task // nil: not a task's turn, or its run is over
+}
+
+func (o *owner) setup(ctx context.Context) (setup, error) {
+	if err := o.configure(ctx); err != nil {
+		return setup{}, err
+	}
+	config := o.config.Config
+	var s setup
+	if o.state.Task != nil {
+		var err error
+		if s.task, err = o.boundTask(ctx, *o.state.Task); err != nil {
+			return setup{}, err
+		}
+		if s.task != nil {
+			override(&config, *s.task)
+		}
+	}
+	s.request = model.Request{
+		ModelID: config.ModelID, System: config.SystemPrompt, MaxTokens: config.MaxTokens, Temperature: config.Temperature,
+	}
+	if s.request.System == "" {
+		s.request.System = o.Instructions
+	}
+	if s.request.System == "" {
+		s.request.System = loop.DefaultSystemPrompt
+	}
+	s.tools = o.Tools
+	if config.Tools != nil {
+		var unknown []string
+		if s.tools, unknown = o.Tools.Pick(config.Tools...); len(unknown) > 0 {
+			o.log.WarnContext(ctx, "unknown tools are left out", "tools", unknown)
+		}
+	}
+	return s, nil
+}
+
+// configuration is what was read of the session's configuration, once for an ownership.
+type configuration struct {
+	session.Config
+	expires int64 // s; 0: there is none
+	read    bool
+}
+
+// configure reads it. One that is not the principal's does not count: it was written under an id that somebody else already
+// used.
+func (o *owner) configure(ctx context.Context) error {
+	if o.config.read {
+		return nil
+	}
+	c, expires, err := o.Table.Config(ctx, o.id)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	if err != nil || c.UserID != o.state.Principal.ID {
+		c, expires = session.Config{}, 0
+	}
+	o.config = configuration{c, expires, true}
+	return nil
+}
+
+// override lets a task's own settings replace the session's.
+func override(c *session.Config, t task.Task) {
+	var r task.Request
+	if json.Unmarshal([]byte(t.Detail), &r) != nil {
+		return
+	}
+	if r.SystemPrompt != "" {
+		c.SystemPrompt = r.SystemPrompt
+	}
+	if r.ModelID != "" {
+		c.ModelID = r.ModelID
+	}
+	if r.Temperature != nil {
+		c.Temperature = r.Temperature
+	}
+	if r.MaxTokens != 0 {
+		c.MaxTokens = r.MaxTokens
+	}
+	if r.Tools != nil {
+		c.Tools = r.Tools
+	}
+}

@@ -1,0 +1,77 @@
+package turn
+
+import (
+	"context"
+	"time"
+	"unicode/utf8"
+
+	"github.com/steadfast-agents/steadfast/core/model"
+	"github.com/steadfast-agents/steadfast/core/socket"
+)
+
+// openSockets begins to post the open turn to who follows the session, or goes on doing so. Nobody following, or not being able
+// to tell, never keeps a turn from running.
+func (o *owner) openSockets(ctx context.Context) {
+	if o.cast != nil && o.casting == o.state.TurnSeq {
+		return
+	}
+	o.post(ctx)
+	if o.took != o.state.TurnSeq {
+		o.cast.Start()
+		return
+	}
+	o.cast.Resume(o.shown(ctx))
+	if h, err := o.load(ctx); err != nil || !asksForTools(h.Messages) {
+		o.cast.Reset(2) // the owner before may have shown a part of what is asked again now
+	}
+}
+
+// post begins the posts of the open turn without saying anything yet.
+func (o *owner) post(ctx context.Context) {
+	o.stopSockets()
+	caster := o.Sockets
+	if caster == nil {
+		caster = &socket.Caster{}
+	}
+	o.cast, o.casting = caster.Turn(o.followers(ctx), o.id, o.state.TurnID(), o.me.Fence), o.state.TurnSeq
+}
+
+func (o *owner) followers(ctx context.Context) []socket.Subscriber {
+	if o.Sockets == nil {
+		return nil
+	}
+	connections, err := o.Table.Subscribers(ctx, o.id)
+	if err != nil {
+		o.log.WarnContext(ctx, "followers are not known", "error", err)
+		return nil
+	}
+	list := make([]socket.Subscriber, len(connections))
+	for i, c := range connections {
+		list[i] = socket.Subscriber{ConnectionID: c.ID, ConnectedAt: time.UnixMilli(c.ConnectedAt), Features: c.Features}
+	}
+	return list
+}
+
+// shown counts the characters that the turn's finished steps have shown, for an owner that takes over in the middle.
+func (o *owner) shown(ctx context.Context) int64 {
+	h, err := o.load(ctx)
+	if err != nil {
+		return 0
+	}
+	n := 0
+	for i := len(h.Messages) - 1; i >= 0 && len(h.Messages)-i <= int(o.state.Step); i-- {
+		n += utf8.RuneCountInString(assistantText(h.Messages[i]))
+	}
+	return int64(n)
+}
+
+func (o *owner) stopSockets() {
+	if o.cast != nil {
+		o.cast.Close()
+		o.cast = nil
+	}
+}
+
+func asksForTools(messages []model.Message) bool {
+	return len(messages) > 0 && len(messages[len(messages)-1].Calls()) > 0
+}

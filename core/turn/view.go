@@ -1,0 +1,164 @@
+package turn
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/flow"
+	"github.com/steadfast-agents/steadfast/core/loop"
+	"github.com/steadfast-agents/steadfast/core/model"
+)
+
+// flushEvery is how long pieces of an answer gather before they are written to the log.
+const flushEvery = 250 * time.Millisecond
+
+// view shows a run as it goes: pieces to the sockets at once, to the log in rows of many.
+type view struct {
+	*owner
+	names   map[string]string // tools by call id
+	delta   strings.Builder   // text that is not in the buffer yet
+	flushed time.Time
+	attempt int
+	step    int
+	started time.Time // of the step
+	reply   loop.Replied
+	err     error // why the log can go no further
+}
+
+func (o *owner) newView(ctx context.Context) *view {
+	o.openSockets(ctx)
+	return &view{owner: o, names: map[string]string{}, flushed: o.Now()}
+}
+
+// show takes one event of the run. The run calls it from one goroutine at a time.
+func (v *view) show(ctx context.Context, e loop.Event) {
+	switch e := e.(type) {
+	case loop.StepStarted:
+		v.step, v.started, v.reply = e.Step, v.Now(), loop.Replied{}
+		v.append(contract.StepStarted{Step: e.Step})
+		v.cast.Step()
+	case loop.Attempt:
+		v.attempt = e.N
+	case loop.Text:
+		v.text(ctx, e.Delta)
+	case loop.ToolUse:
+		v.names[e.ID] = e.Name
+		v.cast.ToolUse(e.Name, e.ID)
+	case loop.Reset:
+		v.delta.Reset()
+		if ctx.Err() == nil {
+			v.cast.Reset(e.Attempt + 1)
+		}
+	case loop.Replied:
+		v.reply = e
+		for _, c := range e.Message.Calls() {
+			v.names[c.ID] = c.Name
+		}
+	case loop.ToolStarted:
+		v.names[e.Call.ID] = e.Call.Name
+	case loop.ToolRetry:
+		v.append(contract.ActionToolRetry{ID: e.Call.ID, Name: e.Call.Name, Attempt: e.Try, Error: fault.Public(e.Err)})
+	}
+}
+
+func (v *view) text(ctx context.Context, delta string) {
+	index := v.next + int64(len(v.buffer))
+	v.delta.WriteString(delta)
+	v.cast.Text(delta, &index)
+	if v.Now().Sub(v.flushed) >= flushEvery {
+		v.flush(ctx)
+	}
+}
+
+// append puts an event into the buffer, after the text before it.
+func (v *view) append(data contract.EventData) {
+	v.settleText()
+	v.buffer = append(v.buffer, flow.Event(v.id, v.state.TurnID(), v.next+int64(len(v.buffer)), v.Now(), data))
+}
+
+// settleText makes one event of the gathered text.
+func (v *view) settleText() {
+	if v.delta.Len() == 0 {
+		return
+	}
+	data := contract.MessageAppended{Delta: v.delta.String()}
+	if v.attempt > 1 {
+		data.Attempt = v.attempt
+	}
+	v.delta.Reset()
+	v.buffer = append(v.buffer, flow.Event(v.id, v.state.TurnID(), v.next+int64(len(v.buffer)), v.Now(), data))
+}
+
+// flush writes the buffer as a row of its own. No write of STATE: the row is refused where another owner has written.
+func (v *view) flush(ctx context.Context) {
+	v.settleText()
+	v.flushed = v.Now()
+	if v.err != nil || len(v.buffer) == 0 {
+		return
+	}
+	err := v.Table.Commit(ctx, v.eventsWrite(v.buffer))
+	if err != nil {
+		err = v.settle(ctx)
+	}
+	if err != nil {
+		v.err = errors.Join(errReload, err)
+		return
+	}
+	v.wrote(v.buffer)
+}
+
+// settle finds out whether a row that was refused or whose answer was lost is this owner's after all.
+func (v *view) settle(ctx context.Context) error {
+	row, err := v.Table.EventRow(ctx, v.id, v.buffer[0].Index)
+	if err == nil && row.Owner == v.me.Owner && row.Fence == v.me.Fence && row.Count == int64(len(v.buffer)) {
+		return nil
+	}
+	return errors.Join(errReload, err)
+}
+
+// said is what the step's reply adds to the log: the rest of its text, reasoning and the finalized message.
+func (v *view) said() []contract.EventData {
+	v.settleText()
+	var data []contract.EventData
+	for _, b := range v.reply.Message.Content {
+		if b.Reasoning != nil && b.Reasoning.Text != "" {
+			data = append(data, contract.ReasoningCompleted{Text: b.Reasoning.Text})
+		}
+	}
+	if text := v.reply.Message.PlainText(); text != "" {
+		data = append(data, contract.MessageCompleted{Text: text})
+	}
+	return data
+}
+
+func (v *view) stepDone(step int) contract.StepCompleted {
+	u := v.reply.Usage
+	done := contract.StepCompleted{Step: step, Usage: contract.Usage{
+		InputTokens: u.InputTokens, OutputTokens: u.OutputTokens, CacheReadTokens: u.CacheReadTokens, CacheWriteTokens: u.CacheWriteTokens,
+	}}
+	if !v.started.IsZero() {
+		done.DurationMs = v.Now().Sub(v.started).Milliseconds()
+	}
+	return done
+}
+
+// output is a tool's result as JSON: what it said as text or as a document, or the list of its parts.
+func output(r model.ToolResult) json.RawMessage {
+	if len(r.Content) == 1 && r.Content[0].JSON != nil {
+		return r.Content[0].JSON
+	}
+	if len(r.Content) == 1 && r.Content[0].Raw == nil {
+		raw, _ := json.Marshal(r.Content[0].Text)
+		return raw
+	}
+	raw, err := json.Marshal(r.Content)
+	if err != nil {
+		return json.RawMessage(`null`)
+	}
+	return raw
+}

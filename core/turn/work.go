@@ -1,0 +1,201 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/loop"
+	"github.com/steadfast-agents/steadfast/core/model"
+	"github.com/steadfast-agents/steadfast/core/session"
+	"github.com/steadfast-agents/steadfast/core/snapshot"
+	"github.com/steadfast-agents/steadfast/core/store"
+	"github.com/steadfast-agents/steadfast/core/tool"
+)
+
+// work runs the open turn from where it stands to its end.
+func (o *owner) work(ctx context.Context) (done bool, err error) {
+	setup, err := o.setup(ctx)
+	if err != nil {
+		return false, err
+	}
+	if o.state.Task != nil && setup.task == nil { // its run is over elsewhere: so is the turn
+		return o.endFlagged(ctx, nil)
+	}
+	h, err := o.load(ctx)
+	if err != nil {
+		return false, err
+	}
+	running, stop := o.keepLease(ctx)
+	view := o.newView(ctx)
+	runner := loop.Runner{
+		Model: o.Model, Request: setup.request, Tools: setup.tools, Limits: o.Limits, Journal: &journal{owner: o, view: view},
+		Watch: func(e loop.Event) { view.show(running, e) }, Sleep: o.Sleep, Log: o.log,
+	}
+	messages, _ := snapshot.Repair(h.Messages[:len(h.Messages):len(h.Messages)])
+	out, err := runner.Run(running, o.toolContext(running, setup), resumable(h.Messages, messages))
+	flag := stop()
+	if err == nil && view.err != nil {
+		err = view.err
+	}
+	if flag != nil && err != nil {
+		err = flag
+	}
+	return o.finish(ctx, view, out, err)
+}
+
+// resumable gives the history to run from: repaired, but with the calls still open that the last message asks for, since they
+// are this turn's to run.
+func resumable(stored, repaired []model.Message) []model.Message {
+	if len(stored) == 0 {
+		return repaired
+	}
+	last := stored[len(stored)-1]
+	if last.Role == model.Assistant && len(last.Calls()) > 0 && len(repaired) > 0 {
+		end := repaired[len(repaired)-1]
+		if end.Role == model.User && len(end.Results()) == len(last.Calls()) {
+			return repaired[:len(repaired)-1]
+		}
+	}
+	return repaired
+}
+
+// finish turns what the run came to into the end of the turn, or into a reason to read again.
+func (o *owner) finish(ctx context.Context, view *view, out loop.Outcome, err error) (bool, error) {
+	usage := contract.Usage{
+		InputTokens: out.Usage.InputTokens, OutputTokens: out.Usage.OutputTokens,
+		CacheReadTokens: out.Usage.CacheReadTokens, CacheWriteTokens: out.Usage.CacheWriteTokens,
+	}
+	switch {
+	case err == nil:
+		return o.endCompleted(ctx, view, out, usage)
+	case errors.Is(err, errFlagged):
+		if err := o.reload(ctx); err != nil {
+			return false, err
+		}
+		if !o.state.Stopped() && !o.state.Preempted() {
+			return false, errReload
+		}
+		return o.endFlagged(ctx, out.Finished)
+	case errors.Is(err, errReload), errors.Is(err, errLost), errors.Is(err, errHandOff):
+		return false, err
+	case ctx.Err() != nil: // the invocation itself ends
+		return false, errHandOff
+	}
+	o.log.WarnContext(ctx, "turn failed", "turn", o.state.TurnID(), "error", err)
+	return o.endFailed(ctx, fault.Public(err), usage)
+}
+
+func (o *owner) toolContext(ctx context.Context, s setup) tool.Context {
+	tc := tool.Context{
+		Context: ctx, Principal: o.state.Principal, Session: tool.Session{ID: o.id, Channel: o.state.Channel}, Log: o.log,
+	}
+	if s.task != nil {
+		tc.TaskID = s.task.TaskID
+	}
+	return tc
+}
+
+// journal makes the steps of the run durable.
+type journal struct {
+	*owner
+	view *view
+}
+
+// SaveCalls keeps a reply that asks for tools.
+func (j *journal) SaveCalls(ctx context.Context, _ int, reply model.Reply) error {
+	calls := make([]contract.ActionCall, 0, 1)
+	for _, c := range reply.Message.Calls() {
+		calls = append(calls, contract.ActionCall{ID: c.ID, Name: c.Name, Input: c.Input})
+	}
+	data := append(j.view.said(), contract.ActionsRequested{Calls: calls})
+	return j.save(ctx, j.segment(reply.Message), data...)
+}
+
+// MayRun refuses when the lease may be over, or when an earlier write of the view told so.
+func (j *journal) MayRun(context.Context, model.ToolUse) error {
+	if !j.mayAct() {
+		return errLost
+	}
+	return j.view.err
+}
+
+// SaveResults keeps the results of a step.
+func (j *journal) SaveResults(ctx context.Context, step int, results []model.ToolResult, took []time.Duration) error {
+	message := model.Message{Role: model.User}
+	ids := make([]string, len(results))
+	data := make([]contract.EventData, 0, len(results)+2)
+	for i, r := range results {
+		message.Content = append(message.Content, model.Block{ToolResult: &r})
+		ids[i] = r.ID
+		data = append(data, contract.ActionResult{
+			ID: r.ID, Name: j.view.names[r.ID], Status: string(r.Status), Output: output(r), DurationMs: took[i].Milliseconds(),
+		})
+	}
+	data = append(data, contract.ActionsCompleted{IDs: ids}, j.view.stepDone(step))
+	return j.save(ctx, j.segment(message), data...)
+}
+
+// Boundary takes what came in meanwhile and may join the running turn.
+func (j *journal) Boundary(ctx context.Context) ([]model.Block, error) {
+	if j.view.err != nil {
+		return nil, j.view.err
+	}
+	s, err := j.Table.State(ctx, j.id)
+	switch {
+	case err != nil:
+		return nil, errors.Join(errReload, err)
+	case !s.Mine(j.me.Owner, j.me.Fence):
+		return nil, errLost
+	case s.Stopped() || s.Preempted():
+		return nil, errFlagged
+	case s.Admitted == s.Taken || s.Task != nil:
+		return nil, nil
+	}
+	j.state.Admitted = s.Admitted
+	inbox, err := j.Table.Inbox(ctx, j.id, s.Taken+1, min(s.Admitted, s.Taken+inboxPage))
+	if err != nil {
+		return nil, errors.Join(errReload, err)
+	}
+	return j.take(ctx, inbox)
+}
+
+func (j *journal) take(ctx context.Context, inbox []store.Message) ([]model.Block, error) {
+	upTo := j.state.TakesAtBoundary(waiting(inbox))
+	if upTo == j.state.Taken {
+		return nil, nil
+	}
+	taken := inbox[:upTo-j.state.Taken]
+	data := make([]contract.EventData, len(taken))
+	var writes []store.Write
+	for i, m := range taken {
+		data[i] = contract.NudgeDelivered{Text: m.Text, DeliveryID: m.DeliveryID}
+		writes = append(writes, store.TakeMessage(j.id, m.Number))
+	}
+	s := j.segment(model.Message{Role: model.User, Content: blocks(taken)})
+	events := j.events(j.state.TurnID(), data...)
+	writes = append(writes, j.eventsWrite(events), store.NewSegment(j.id, *s, j.Now()))
+	p := session.Progress{Tip: s.ID, NextIndex: j.next + int64(len(events))}
+	if err := j.commit(ctx, j.state.Take(j.me, upTo, p, j.Now()), true, writes...); err != nil {
+		return nil, err
+	}
+	j.wrote(events)
+	j.remember(s)
+	j.ids = append(j.ids, deliveryIDs(taken)...)
+	return blocks(taken), nil
+}
+
+// save writes one step of the open turn: its piece of history and its events.
+func (o *owner) save(ctx context.Context, s *snapshot.Segment, data ...contract.EventData) error {
+	events := o.events(o.state.TurnID(), data...)
+	p := session.Progress{Tip: s.ID, NextIndex: o.next + int64(len(events))}
+	err := o.commit(ctx, o.state.Save(o.me, p, o.Now()), true, o.eventsWrite(events), store.NewSegment(o.id, *s, o.Now()))
+	if err != nil {
+		return err
+	}
+	o.wrote(events)
+	o.remember(s)
+	return nil
+}
