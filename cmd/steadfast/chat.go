@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/steadfast-agents/steadfast/cmd/steadfast/internal/client"
+	"github.com/steadfast-agents/steadfast/cmd/steadfast/internal/recall"
+)
+
+// chat is a conversation in a terminal. With --json each message of the stack is a line on stdout, and each turn ends
+// with one line {"type":"answer","session_id","text","tools",...}.
+type chat struct {
+	Session string `help:"Talk in this session. Without it the last one goes on." placeholder:"ID"`
+	New     bool   `help:"Begin another session."`
+	Message string `arg:"" optional:"" help:"What to say; - reads it from stdin. Without it, each line of stdin is a message."`
+}
+
+// Run implements the command.
+func (c chat) Run(root *cli, s *surroundings) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	t, err := c.talk(ctx, root, s)
+	if err != nil {
+		return err
+	}
+	defer t.chat.Close()
+	go t.heed(ctx, cancel)
+	switch c.Message {
+	case "":
+		return t.converse(ctx)
+	case "-":
+		all, err := io.ReadAll(s.stdin)
+		if err != nil {
+			return fmt.Errorf("read the message: %w", err)
+		}
+		c.Message = strings.TrimSpace(string(all))
+	}
+	if c.Message == "" {
+		return &client.Error{Code: "invalid", Message: "the message is empty"}
+	}
+	return t.say(ctx, c.Message)
+}
+
+// talk finds the session to go on with, or begins one.
+func (c chat) talk(ctx context.Context, root *cli, s *surroundings) (*talk, error) {
+	if err := client.CheckSize("message", c.Message); err != nil {
+		return nil, err
+	}
+	cl, err := root.client(ctx)
+	if err != nil {
+		return nil, err
+	}
+	book, err := s.recalled()
+	if err != nil {
+		return nil, err
+	}
+	t := &talk{s: s, chat: &client.Chat{Client: cl}, book: book, stack: root.URL, user: root.who()}
+	switch {
+	case c.Session != "":
+		t.chat.SessionID = c.Session
+	case !c.New:
+		t.chat.SessionID = book.Session(t.stack, t.user)
+	}
+	if t.chat.SessionID == "" {
+		t.chat.SessionID = uuid.NewString()
+	}
+	return t, nil
+}
+
+// talk is a running conversation.
+type talk struct {
+	s     *surroundings
+	chat  *client.Chat
+	book  recall.Book
+	stack string
+	user  string
+	voice voice
+	turn  turnSwitch
+}
+
+// say sends one message, prints the answer as it comes and remembers the session.
+func (t *talk) say(ctx context.Context, text string) error {
+	t.turn.begin()
+	answer, err := t.chat.Ask(ctx, text, t.voice.listener(t.s))
+	stopped := t.turn.end()
+	t.voice.endLine(t.s)
+	if answer.Hole {
+		t.s.note("[a part of the answer was lost on the way; the session has all of it]")
+	}
+	if t.s.json && err == nil {
+		if err := t.result(answer); err != nil {
+			return err
+		}
+	}
+	var told *client.Error
+	switch {
+	case err == nil, answer.TurnID != "":
+		if err := t.book.Remember(t.stack, t.user, t.chat.SessionID); err != nil {
+			t.s.note("[%v]", err)
+		}
+	}
+	if stopped && errors.As(err, &told) {
+		return &client.Error{Code: told.Code, Message: "the turn was stopped"}
+	}
+	return err
+}
+
+func (t *talk) result(answer client.Answer) error {
+	raw, err := json.Marshal(struct {
+		Type string `json:"type"`
+		client.Answer
+	}{"answer", answer})
+	if err != nil {
+		return fmt.Errorf("encode answer: %w", err)
+	}
+	t.s.print(raw, "")
+	return nil
+}
+
+// heed turns the first interrupt of a turn into a stop. Any other one leaves.
+func (t *talk) heed(ctx context.Context, leave context.CancelFunc) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.s.interrupts:
+		}
+		if !t.turn.stop() {
+			leave()
+			return
+		}
+		t.s.note("[stopping; ctrl-c again leaves]")
+		if err := t.chat.Stop(ctx); err != nil {
+			t.s.note("[could not ask for a stop: %v]", err)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/steadfast-agents/steadfast/cmd/steadfast/internal/standin"
+	"github.com/steadfast-agents/steadfast/core/contract"
+)
+
+func TestChatOneMessage(t *testing.T) {
+	s := standin.New(t)
+	s.Say = echo
+	r := at(t)("")
+	r.run(t, 0, "chat", "hello", "--url", s.URL)
+	same(t, "stdout", r.out.String(), "You said\n: hello\n")
+	same(t, "stderr", r.err.String(), "[clock]\n")
+}
+
+func TestChatReadsAMessageFromStdin(t *testing.T) {
+	s := standin.New(t)
+	s.Say = echo
+	r := at(t)("two\nlines\n")
+	r.run(t, 0, "chat", "-", "--url", s.URL)
+	if got := s.Heard()[0].Request; got != "two\nlines" {
+		t.Errorf("message = %q", got)
+	}
+}
+
+func TestChatGoesOnWithTheLastSession(t *testing.T) {
+	s := standin.New(t)
+	s.Say = echo
+	begin := at(t)
+	for _, args := range [][]string{{}, {}, {"--user", "bob"}, {"--new"}, {}, {"--session", "mine"}, {}} {
+		begin("").run(t, 0, append([]string{"chat", "hello", "--url", s.URL}, args...)...)
+	}
+	var got []string
+	names := map[string]string{"mine": "mine"}
+	for _, m := range s.Heard() {
+		if names[m.SessionID] == "" {
+			names[m.SessionID] = fmt.Sprintf("minted %d (%d)", len(names), len(m.SessionID))
+		}
+		got = append(got, names[m.SessionID])
+	}
+	same(t, "sessions", strings.Join(got, ", "),
+		"minted 1 (36), minted 1 (36), minted 2 (36), minted 3 (36), minted 3 (36), mine, mine")
+}
+
+func TestChatAsJSON(t *testing.T) {
+	s := standin.New(t)
+	s.Say = echo
+	r := at(t)("")
+	r.run(t, 0, "chat", "hello", "--session", "s-1", "--url", s.URL, "--json")
+	lines := strings.Split(strings.TrimSpace(r.out.String()), "\n")
+	if len(lines) != 7 {
+		t.Fatalf("%d lines, want the 6 messages and the answer:\n%s", len(lines), r.out.String())
+	}
+	var m contract.ServerMessage
+	if err := json.Unmarshal([]byte(lines[1]), &m); err != nil || m.Event == nil || *m.Event.Data != "You said" {
+		t.Errorf("second line = %s", lines[1])
+	}
+	d := s.Heard()[0].DeliveryID
+	same(t, "last line", lines[6], fmt.Sprintf(
+		`{"type":"answer","session_id":"s-1","turn_id":"t-%s","delivery_id":"%s","text":"You said: hello","tools":["clock"]}`, d, d))
+	same(t, "stderr", r.err.String(), "")
+}
+
+func TestConversation(t *testing.T) {
+	s := standin.New(t)
+	s.Say = echo
+	r := at(t)("one\n\n  two  \n/new\nthree\n/quit\nfour\n")
+	r.run(t, 0, "chat", "--session", "s-1", "--url", s.URL)
+	same(t, "stdout", r.out.String(), "You said\n: one\nYou said\n: two\nYou said\n: three\n")
+	heard := s.Heard()
+	if len(heard) != 3 || heard[0].SessionID != "s-1" || heard[1].SessionID != "s-1" || heard[2].SessionID == "s-1" {
+		t.Errorf("heard %+v", heard)
+	}
+	if _, dials := s.LongestFrame(); dials != 1 {
+		t.Errorf("%d connections, want 1", dials)
+	}
+}
+
+func TestConversationOfAProgramEndsWithTheFirstFailure(t *testing.T) {
+	s := standin.New(t)
+	s.Say = func(p *standin.Peer, m contract.ClientMessage) {
+		p.Send((&standin.Turn{ID: "t-1"}).Fail("failed", "The model refused.", m.DeliveryID))
+	}
+	r := at(t)("one\ntwo\n")
+	r.run(t, 1, "chat", "--url", s.URL)
+	same(t, "stderr", r.err.String(), "steadfast: The model refused.\n")
+}
+
+func TestFirstInterruptStopsTheTurnAndTheSecondLeaves(t *testing.T) {
+	for name, heeds := range map[string]bool{"the turn stops": true, "the turn does not stop": false} {
+		t.Run(name, func(t *testing.T) {
+			s := standin.New(t)
+			interrupts := make(chan os.Signal, 2)
+			turn := &standin.Turn{ID: "t-1", Session: "s-1"}
+			s.Say = func(p *standin.Peer, m contract.ClientMessage) {
+				switch {
+				case m.Action != "stop":
+					p.Send(turn.Text("and so on", 1))
+					interrupts <- os.Interrupt
+				case heeds:
+					p.Send(turn.Fail("cancelled", "cancelled", s.Heard()[0].DeliveryID))
+				default:
+					interrupts <- os.Interrupt
+				}
+			}
+			r := at(t)("")
+			r.s.interrupts = interrupts
+			status, said := 130, ""
+			if heeds {
+				status, said = 1, "steadfast: the turn was stopped\n"
+			}
+			r.run(t, status, "chat", "hello", "--session", "s-1", "--url", s.URL)
+			same(t, "stderr", r.err.String(), "[stopping; ctrl-c again leaves]\n"+said)
+			if m := s.Heard()[1]; m.Action != "stop" || m.SessionID != "s-1" {
+				t.Errorf("second message = %+v, want a stop", m)
+			}
+		})
+	}
+}
+
+func TestLostAttemptInATerminal(t *testing.T) {
+	s := standin.New(t)
+	s.Say = func(p *standin.Peer, m contract.ClientMessage) {
+		turn := &standin.Turn{ID: "t-1", Session: m.SessionID}
+		p.Send(turn.Text("Yes. ", 1), turn.Text("It i", 2), turn.Reset(5), turn.Text("It is.", 3))
+		p.Send(turn.End(m.DeliveryID)...)
+	}
+	r := at(t)("")
+	r.run(t, 0, "chat", "hello", "--url", s.URL)
+	same(t, "stdout", r.out.String(), "Yes. It i\nYes. It is.\n")
+	same(t, "stderr", r.err.String(), "[the answer broke off and begins again]\n")
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/steadfast-agents/steadfast/cmd/steadfast/internal/client"
+	"github.com/steadfast-agents/steadfast/core/fault"
+)
+
+const defaultURL = "http://127.0.0.1:8787"
+
+// cli is every command and flag.
+type cli struct {
+	URL      string   `help:"Base of the HTTP routes." default:"${url}" env:"STEADFAST_URL" placeholder:"URL"`
+	WSURL    string   `name:"ws-url" help:"URL of the WebSocket; asked from the stack when not given." env:"STEADFAST_WS_URL" placeholder:"URL"`
+	JWT      string   `name:"token" help:"A JWT. Not needed against steadfast dev." env:"STEADFAST_TOKEN" placeholder:"JWT"`
+	User     string   `help:"Who to be at steadfast dev, which gives the token." default:"dev" placeholder:"NAME"`
+	JSON     bool     `name:"json" help:"Answers as JSON on stdout, errors as {message, code} on stderr."`
+	Dev      dev      `cmd:"" help:"Run the whole stack on this machine, from template.yaml."`
+	Token    token    `cmd:"" help:"Print a token that steadfast dev accepts."`
+	Chat     chat     `cmd:"" help:"Talk to an agent: one message, or a conversation without one."`
+	Task     tasks    `cmd:"" help:"Run, look at and cancel tasks."`
+	Sessions sessions `cmd:"" help:"List, look at and delete sessions."`
+}
+
+// exit is a panic of kong's --help, which ends the program when it has printed.
+type exit int
+
+// run runs the command line args and gives the exit status: 0, or 1 after an error, or 130 when interrupted.
+func run(args []string, s surroundings) (status int) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case exit:
+			status = int(r)
+		default:
+			panic(r)
+		}
+	}()
+	s = s.complete()
+	s.json = slices.Contains(args, "--json")
+	var c cli
+	parser, err := kong.New(&c, kong.Name("steadfast"), kong.UsageOnError(),
+		kong.Description("Agents that keep their word."), kong.Vars{"url": defaultURL},
+		kong.Writers(s.stdout, s.stderr), kong.Exit(func(code int) { panic(exit(code)) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	if err != nil {
+		return s.report(err)
+	}
+	ctx, err := parser.Parse(args)
+	if err != nil {
+		return s.report(&client.Error{Code: string(fault.Invalid), Message: err.Error() + " (see steadfast --help)"})
+	}
+	s.json = c.JSON
+	c.URL = strings.TrimRight(c.URL, "/")
+	return s.report(ctx.Run(&c, &s))
+}
+
+// report prints err for people or programs and gives the exit status.
+func (s *surroundings) report(err error) int {
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, context.Canceled):
+		return 130
+	}
+	code, message := string(fault.CodeOf(err)), err.Error()
+	var told *client.Error
+	if errors.As(err, &told) {
+		code = told.Code
+	}
+	if s.json {
+		body, _ := json.Marshal(map[string]string{"message": message, "code": code}) // strings always encode
+		fmt.Fprintln(s.stderr, string(body))
+	} else {
+		fmt.Fprintln(s.stderr, "steadfast: "+message)
+	}
+	return 1
+}
+
+// programName is how to call this program again.
+func programName(arg0 string) string {
+	if strings.Contains(arg0, string(os.PathSeparator)+"go-build") {
+		return "go run ./cmd/steadfast"
+	}
+	return arg0
+}
