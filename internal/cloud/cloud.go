@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/steadfast-agents/steadfast/internal/cloud/bedrock"
 	"github.com/steadfast-agents/steadfast/internal/cloud/dynamo"
@@ -41,6 +42,7 @@ type Options struct {
 	Env           map[string]map[string]string // function -> variables laid over the template's
 	ModelSpec     string                       // the model behind Bedrock; empty or "offline": the offline model
 	Model         bedrock.Responder            // in place of ModelSpec
+	RetryDelays   []time.Duration              // before retries of asynchronous invocations; default 1 s and 2 s
 
 	Log   *slog.Logger       // nil: plain lines to Out
 	Out   io.Writer          // for lines and the output of functions; nil: nowhere

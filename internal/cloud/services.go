@@ -35,7 +35,8 @@ func (c *Cloud) startFunctions() error {
 	c.functions, err = lambda.Open(lambda.Config{
 		Functions: c.stack.Functions, Dir: c.options.Dir, Cache: c.options.Cache, Data: c.queueFolder(),
 		Region: c.stack.Region, Account: c.stack.Account, Endpoint: c.info.AWS, Env: c.options.Env,
-		DeadLetter: c.deadLetter, Log: c.log, Output: c.options.Out, Verbose: c.options.Verbose, Progress: c.options.Build,
+		RetryDelays: c.options.RetryDelays,
+		DeadLetter:  c.deadLetter, Log: c.log, Output: c.options.Out, Verbose: c.options.Verbose, Progress: c.options.Build,
 	})
 	return err
 }

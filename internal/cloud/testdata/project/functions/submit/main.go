@@ -1,0 +1,33 @@
+// Command submit takes a note over HTTP and puts it on the bus.
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
+)
+
+func main() {
+	cfg, err := config.LoadDefaultConfig(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	bus := eventbridge.NewFromConfig(cfg)
+	lambda.Start(func(ctx context.Context, r events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
+		entry := types.PutEventsRequestEntry{
+			Source: aws.String("notes"), DetailType: aws.String("Submitted"), Detail: aws.String(r.Body),
+		}
+		out, err := bus.PutEvents(ctx, &eventbridge.PutEventsInput{Entries: []types.PutEventsRequestEntry{entry}})
+		if err != nil || out.FailedEntryCount > 0 {
+			return events.APIGatewayV2HTTPResponse{}, fmt.Errorf("put: %v %v", out, err)
+		}
+		sub := r.RequestContext.Authorizer.JWT.Claims["sub"]
+		return events.APIGatewayV2HTTPResponse{StatusCode: 202, Body: sub}, nil
+	})
+}
