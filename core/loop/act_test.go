@@ -187,9 +187,13 @@ func TestMayRunStopsTheBatch(t *testing.T) {
 			return nil, context.Cause(ctx)
 		})
 		m := newScript(t, calls(`work {"x":"slow"}`, `work {"x":"quick"}`, `work {}`, `work {}`))
+		begin := time.Now()
 		out, err := loop.Runner{Model: m, Tools: []tool.Tool{waits}, Journal: tr, Limits: loop.Limits{Parallel: 2}}.Run(t.Context(), tool.Context{}, history("go"))
 		if !errors.Is(err, old) || len(out.Finished) != 1 || out.Finished[0].ID != "c2" {
 			t.Errorf("Run = %+v, %v, want c2 finished and %v", out, err, old)
+		}
+		if took := time.Since(begin); took != 0 {
+			t.Errorf("Run took %s, want the running tool to be cancelled at once", took)
 		}
 		if slices.Contains(tr.lines, "may-run c4") {
 			t.Error("a later call was asked for")

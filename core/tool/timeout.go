@@ -34,9 +34,6 @@ func (t timed) Call(ctx Context, input json.RawMessage) (any, error) {
 	go func() { done <- run(t.Tool, ctx.With(inner), input) }()
 	select {
 	case o := <-done:
-		if o.err != nil && ctx.Err() == nil && inner.Err() != nil {
-			return nil, slow
-		}
 		return o.unwrap()
 	case <-inner.Done():
 		return nil, context.Cause(inner)
