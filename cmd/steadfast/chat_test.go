@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -136,4 +137,36 @@ func TestLostAttemptInATerminal(t *testing.T) {
 	r.run(t, 0, "chat", "hello", "--url", s.URL)
 	same(t, "stdout", r.out.String(), "Yes. It i\nYes. It is.\n")
 	same(t, "stderr", r.err.String(), "[the answer broke off and begins again]\n")
+}
+
+func TestConversationAtATerminal(t *testing.T) {
+	s := standin.New(t)
+	s.Say = func(p *standin.Peer, m contract.ClientMessage) {
+		if m.Request == "fail" {
+			p.Send((&standin.Turn{ID: m.DeliveryID}).Fail("failed", "The model refused.", m.DeliveryID))
+			return
+		}
+		echo(p, m)
+	}
+	r := at(t)("fail\nagain\n")
+	r.s.asks, r.s.live = true, true
+	r.run(t, 0, "chat", "--session", "s-1", "--url", s.URL)
+	prompt := "\x1b[1m> \x1b[0m"
+	same(t, "stdout", r.out.String(), prompt+prompt+"You said\n: again\n"+prompt)
+	same(t, "stderr", r.err.String(), "\x1b[2msession s-1. /new begins another, /quit leaves, ctrl-c stops an answer.\x1b[0m\n"+
+		"steadfast: The model refused.\n\x1b[2m[clock]\x1b[0m\n")
+}
+
+func TestInterruptAtThePromptLeaves(t *testing.T) {
+	s := standin.New(t)
+	interrupts := make(chan os.Signal, 1)
+	interrupts <- os.Interrupt
+	r := at(t)("")
+	never, w := io.Pipe()
+	defer func() { _ = w.Close() }()
+	r.s.stdin, r.s.interrupts = never, interrupts
+	r.run(t, 0, "chat", "--url", s.URL)
+	if len(s.Heard()) != 0 {
+		t.Errorf("heard %+v, want nothing", s.Heard())
+	}
 }

@@ -30,8 +30,8 @@ type surroundings struct {
 }
 
 func (s surroundings) complete() surroundings {
-	s.live = terminal(s.stdout) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-	s.asks = terminal(s.stdin)
+	s.live = s.live || terminal(s.stdout) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	s.asks = s.asks || terminal(s.stdin)
 	s.log = &logWriter{to: s.stderr}
 	if s.poll == 0 {
 		s.poll = time.Second

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	tourPatience = 5 * time.Minute // for functions that are being built
+	tourPatience = time.Minute // with a stack that is not available
 	tourPause    = time.Second
 )
 

@@ -53,7 +53,7 @@ func (a *Answer) take(m contract.ServerMessage, on Listener) (over bool, err err
 		return true, turnError(m)
 	case "":
 		if m.Message != "" { // the gateway's own: the function behind it failed or took too long
-			return true, &Error{Code: "unavailable", Message: m.Message}
+			return true, &Error{Code: "internal", Message: m.Message}
 		}
 	}
 	return false, nil

@@ -79,7 +79,7 @@ func TestAsk(t *testing.T) {
 		}, "half", []string{"half"}, "timeout", false},
 		{"a function that fails behind the gateway", func(p *standin.Peer, _ *standin.Turn, _ string) {
 			p.Raw(`{"message":"Internal server error","connectionId":"c","requestId":"r"}`)
-		}, "", nil, "unavailable", false},
+		}, "", nil, "internal", false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -33,8 +33,8 @@ type Client struct {
 	HTTP  *http.Client // nil: http.DefaultClient
 }
 
-// Error is a refusal or failure with a code for programs: that of the stack, or "unauthorized", "unavailable", "not_found",
-// "invalid", "connection_lost".
+// Error is a refusal or failure with a code for programs: that of the stack, or "unauthorized", "unavailable" (try again later), "internal",
+// "not_found", "invalid", "limit", "connection_lost".
 type Error struct {
 	Status  int // of HTTP, 0 when there was no answer
 	Code    string
@@ -132,6 +132,9 @@ func refusal(status int, body []byte, method, target string) *Error {
 		e.Code = "limit"
 	case status >= 500:
 		e.Code, e.Message = "unavailable", fmt.Sprintf("%s %s failed with status %d: %s", method, target, status, e.Message)
+		if status == http.StatusInternalServerError {
+			e.Code = "internal"
+		}
 	default:
 		e.Code = "invalid"
 	}

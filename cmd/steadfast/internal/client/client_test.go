@@ -25,6 +25,7 @@ func TestRefusalsAreExplained(t *testing.T) {
 		{"the gateway's for a token", `{"message":"Unauthorized"}`, 401, "unauthorized", "the token was refused"},
 		{"the gateway's for a route", `{"message":"Not Found"}`, 404, "not_found", "is not a route there"},
 		{"the gateway's for a failure", `{"message":"Service Unavailable"}`, 503, "unavailable", "status 503: Service Unavailable"},
+		{"the gateway's for a crash", `{"message":"Internal Server Error"}`, 500, "internal", "status 500: Internal Server Error"},
 		{"denied without code", `{"message":"Forbidden"}`, 403, "denied", "Forbidden"},
 		{"too large", `{"message":"Request Entity Too Large"}`, 413, "limit", "Too Large"},
 		{"no JSON", `<html>`, 418, "invalid", "refused with status 418"},
