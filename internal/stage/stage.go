@@ -1,0 +1,166 @@
+// Package stage puts the use-cases and the turn engine on the fakes: the whole system in one process, under a test's clock.
+// Messages go in as from the doors, the bus is delivered by hand, the sweep runs when told. It is for tests alone.
+package stage
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/steadfast-agents/steadfast/core/bus"
+	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/flow"
+	"github.com/steadfast-agents/steadfast/core/session"
+	"github.com/steadfast-agents/steadfast/core/socket"
+	"github.com/steadfast-agents/steadfast/core/store"
+	"github.com/steadfast-agents/steadfast/core/task"
+	"github.com/steadfast-agents/steadfast/core/tool"
+	"github.com/steadfast-agents/steadfast/core/turn"
+	"github.com/steadfast-agents/steadfast/internal/fake"
+)
+
+// User is the caller of the stage's doors.
+var User = task.User("user-1")
+
+// Stage is one world.
+type Stage struct {
+	World   *fake.World
+	Clock   *fake.Clock
+	Dynamo  *fake.Dynamo
+	Bus     *fake.Bus
+	Sockets *fake.Connections
+	Model   *fake.Model
+	Edges   flow.Edges
+	Engine  *turn.Engine
+	Ran     *Counter // what counting tools did
+	ids     atomic.Int64
+}
+
+// Counter counts tool runs by name and input.
+type Counter struct{ runs map[string]int }
+
+// New makes a world with the given model answers.
+func New(answer *fake.Model) *Stage {
+	s := &Stage{World: &fake.World{}, Clock: &fake.Clock{Follow: true}, Ran: &Counter{runs: map[string]int{}}}
+	s.Dynamo = fake.NewDynamo("table")
+	s.Dynamo.World, s.Dynamo.Now = s.World, s.Clock.Now
+	s.Bus = &fake.Bus{World: s.World, Now: s.Clock.Now}
+	s.Sockets = &fake.Connections{World: s.World, Now: s.Clock.Now}
+	s.Model = answer
+	s.Model.World = s.World
+	table := store.Table{Name: "table", DynamoDB: s.Dynamo, Now: s.Clock.Now}
+	s.Edges = flow.Edges{Table: table, Bus: bus.Bus{EventBridge: s.Bus, Details: table}, Now: s.Clock.Now, NewID: s.newID}
+	s.Engine = &turn.Engine{
+		Edges: s.Edges, Model: s.Model, Tools: tool.Registry{s.counting("look_up"), s.counting("write_down")}, Remembered: &turn.Memory{},
+		Sockets: &socket.Caster{Connections: s.Sockets, Now: s.Clock.Now, Gone: func(ctx context.Context, id string) { _ = table.Disconnect(ctx, id) }},
+	}
+	return s
+}
+
+func (s *Stage) newID() string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", s.ids.Add(1)) }
+
+// Note is what the counting tools take.
+type Note struct {
+	Text string `json:"text"`
+}
+
+func (s *Stage) counting(name string) tool.Tool {
+	return tool.New(name, "Notes that it ran.", func(ctx tool.Context, in Note) (string, error) {
+		if fake.Killed(ctx) {
+			return "", context.Cause(ctx)
+		}
+		s.Ran.runs[name+" "+in.Text]++
+		return name + " did " + in.Text, nil
+	})
+}
+
+// Runs lists how often each tool ran, one a line.
+func (c *Counter) Runs() string {
+	var lines []string
+	for what, n := range c.runs {
+		lines = append(lines, fmt.Sprintf("%s: %d", what, n))
+	}
+	sort.Strings(lines)
+	return strings.Join(lines, "\n")
+}
+
+// Of is how often one tool ran with one text.
+func (c *Counter) Of(name, text string) int { return c.runs[name+" "+text] }
+
+// Send admits a message of User.
+func (s *Stage) Send(ctx context.Context, sessionID, text string, more ...func(*flow.AdmitIn)) (contract.Delivery, error) {
+	in := flow.AdmitIn{SessionID: sessionID, Caller: User, Text: text}
+	for _, m := range more {
+		m(&in)
+	}
+	return flow.Admit{Edges: s.Edges}.Do(ctx, in)
+}
+
+// Handle is what the rules do with one event of the bus.
+func (s *Stage) Handle(ctx context.Context, e fake.Event) error {
+	switch e.DetailType {
+	case contract.RunAgentTurn:
+		var d contract.RunTurn
+		if err := json.Unmarshal(e.Detail, &d); err != nil {
+			return err
+		}
+		return s.Engine.Do(ctx, d.SessionID)
+	case contract.RunAgentTask:
+		var r task.Request
+		if err := json.Unmarshal(e.Detail, &r); err != nil {
+			return err
+		}
+		_, err := flow.BindTask{Edges: s.Edges, MaxDepth: 8}.Do(ctx, flow.BindTaskIn{Request: r, EnvelopeID: e.ID})
+		return err
+	}
+	return nil
+}
+
+// Drain delivers the bus until nothing waits.
+func (s *Stage) Drain(ctx context.Context) error {
+	_, err := s.Bus.Drain(ctx, s.Handle)
+	return err
+}
+
+// Sweep runs the sweep once.
+func (s *Stage) Sweep(ctx context.Context) (flow.Found, error) {
+	return flow.Recover{Edges: s.Edges}.Do(ctx, struct{}{})
+}
+
+// Recover is one round of what follows a crash: deliver, let a minute pass, sweep, deliver.
+func (s *Stage) Recover(ctx context.Context) error {
+	if err := s.Drain(ctx); err != nil {
+		return err
+	}
+	s.Clock.Advance(time.Minute)
+	if _, err := s.Sweep(ctx); err != nil {
+		return err
+	}
+	return s.Drain(ctx)
+}
+
+// Events reads a session's stream.
+func (s *Stage) Events(ctx context.Context, sessionID string) ([]contract.SessionEvent, error) {
+	var all []contract.SessionEvent
+	for e, err := range s.Edges.Table.SessionEvents(ctx, sessionID, 0) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+// State reads a session's state; the zero state if there is none.
+func (s *Stage) State(sessionID string) session.State {
+	st, err := s.Edges.Table.State(context.Background(), sessionID)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		panic(err)
+	}
+	return st
+}
