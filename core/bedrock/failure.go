@@ -45,15 +45,15 @@ func kinds(exception string) (kind, bool) {
 	return kind{}, false
 }
 
-// failure gives err its code. The end of ctx stays what it is; everything without an answer from the service counts
+// failure gives err its code. The end of ctx stays what it is, with its cause; everything without an answer from the service counts
 // as a connection that failed.
 func failure(ctx context.Context, modelID string, err error) error {
 	var coded *fault.Error
 	if errors.As(err, &coded) {
 		return err
 	}
-	if ctx.Err() != nil {
-		return fmt.Errorf("ask model %s: %w", modelID, context.Cause(ctx))
+	if cause := context.Cause(ctx); cause != nil {
+		return fmt.Errorf("ask model %s: %w (%w)", modelID, cause, ctx.Err())
 	}
 	k := kindOf(err)
 	wrapped := fault.Wrap(k.code, err, "%s (%s)", k.says, modelID)

@@ -129,12 +129,14 @@ func TestFailureAfterTheEnd(t *testing.T) {
 }
 
 func TestStall(t *testing.T) {
-	m, _ := scripted(t, wire.Reply{wire.Text("x"), wire.Wait(time.Hour)})
-	m.Stall = 50 * time.Millisecond
-	got, err := drain(m, hello())
-	wantFault(t, err, fault.Unavailable, "stream_stalled")
-	if len(got) != 1 {
-		t.Errorf("events = %v, want the one that came", got)
+	for want, reply := range map[int]wire.Reply{0: {wire.Wait(time.Hour)}, 1: {wire.Text("x"), wire.Wait(time.Hour)}} {
+		m, _ := scripted(t, reply)
+		m.Stall = 100 * time.Millisecond
+		got, err := drain(m, hello())
+		wantFault(t, err, fault.Unavailable, "stream_stalled")
+		if len(got) != want {
+			t.Errorf("events = %v, want the %d that came", got, want)
+		}
 	}
 }
 
@@ -149,7 +151,7 @@ func TestEndOfContext(t *testing.T) {
 		for _, err := range m.Stream(ctx, hello()) {
 			last = err
 		}
-		if !errors.Is(last, stopped) {
+		if !errors.Is(last, stopped) || !errors.Is(last, context.Canceled) || !fault.Is(last, fault.Unavailable) {
 			t.Errorf("whole %t: error = %v, want the cause of the end", whole, last)
 		}
 	}

@@ -1,13 +1,14 @@
 package bedrock
 
 import (
+	"encoding/json"
 	"maps"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
-	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/document"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 
+	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/model"
 )
 
@@ -24,6 +25,10 @@ func (m Model) input(req model.Request) (*bedrockruntime.ConverseStreamInput, er
 	}
 	points := planPoints(m.caching(id), req)
 	fields, reasoning := m.fields(req.ToolChoice)
+	raw, err := json.Marshal(fields)
+	if err != nil {
+		return nil, fault.Wrap(fault.Invalid, err, "fields of model %s", id)
+	}
 	if reasoning {
 		req.Temperature = nil
 	}
@@ -36,7 +41,7 @@ func (m Model) input(req model.Request) (*bedrockruntime.ConverseStreamInput, er
 		GuardrailConfig: m.Guardrail.stream(),
 	}
 	if len(fields) > 0 {
-		in.AdditionalModelRequestFields = document.NewLazyDocument(fields)
+		in.AdditionalModelRequestFields = documentOf(raw)
 	}
 	return in, nil
 }
@@ -76,15 +81,24 @@ var reasoningFields = []string{"thinking", "reasoning_config", "reasoningConfig"
 // fields gives the model's own request fields for a request with choice, and whether they switch reasoning on.
 func (m Model) fields(choice model.ToolChoice) (map[string]any, bool) {
 	fields := maps.Clone(m.Fields)
+	forced := choice.Any || choice.Name != ""
 	reasoning := false
 	for _, name := range reasoningFields {
-		if _, on := fields[name]; on && (choice.Any || choice.Name != "") {
-			delete(fields, name)
-		} else if on {
-			reasoning = true
+		if !isOn(fields[name]) {
+			continue
 		}
+		if forced {
+			delete(fields, name)
+		}
+		reasoning = reasoning || !forced
 	}
 	return fields, reasoning
+}
+
+// isOn reports whether the value of a reasoning field asks for reasoning.
+func isOn(field any) bool {
+	mode, _ := field.(map[string]any)
+	return field != nil && mode["type"] != "disabled"
 }
 
 func inference(req model.Request) *types.InferenceConfiguration {

@@ -66,6 +66,7 @@ func TestInference(t *testing.T) {
 		{"the model's", bedrock.Model{MaxTokens: 100, Temperature: new(0.7)}, hello(), map[string]any{"maxTokens": json.Number("100"), "temperature": json.Number("0.7")}},
 		{"the request's, and zero is a value", bedrock.Model{MaxTokens: 100, Temperature: new(0.7)}, model.Request{Messages: hello().Messages, MaxTokens: 5, Temperature: new(0.0)}, map[string]any{"maxTokens": json.Number("5"), "temperature": json.Number("0")}},
 		{"more than the service can count", bedrock.Model{MaxTokens: 1 << 40}, hello(), map[string]any{"maxTokens": json.Number("2147483647")}},
+		{"reasoning that is switched off", bedrock.Model{Temperature: new(0.7), Fields: map[string]any{"thinking": map[string]any{"type": "disabled"}}}, hello(), map[string]any{"maxTokens": json.Number("4096"), "temperature": json.Number("0.7")}},
 		{"no temperature with reasoning", bedrock.Model{Temperature: new(0.7), Fields: map[string]any{"thinking": map[string]any{"type": "enabled", "budget_tokens": 1024}}}, hello(), map[string]any{"maxTokens": json.Number("4096")}},
 	}
 	for _, tt := range tests {
@@ -130,6 +131,23 @@ func TestP08ReasoningAndForcedChoice(t *testing.T) {
 			t.Errorf("the model's own fields were changed")
 		}
 	}
+}
+
+// The model's own fields go out as encoding/json writes them: tags, raw JSON and long numbers included.
+func TestFields(t *testing.T) {
+	type tagged struct {
+		Budget int `json:"budget_tokens"`
+	}
+	m := bedrock.Model{Fields: map[string]any{"a": json.RawMessage(`{"x":[1]}`), "b": json.Number("12345678901234567890"), "c": tagged{7}}}
+	got := part(t, body(t, m, hello()), "additionalModelRequestFields")
+	want := map[string]any{"a": map[string]any{"x": []any{json.Number("1")}}, "b": json.Number("12345678901234567890"), "c": map[string]any{"budget_tokens": json.Number("7")}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("fields (-want +got):\n%s", diff)
+	}
+	m.Fields = map[string]any{"a": func() {}}
+	m.Client = client(t, &wire.Server{})
+	_, err := drain(m, hello())
+	wantFault(t, err, fault.Invalid, "")
 }
 
 // JSON goes out as it came in: order, large numbers, unusual keys.

@@ -11,11 +11,13 @@ import (
 	"github.com/steadfast-agents/steadfast/core/model"
 )
 
-// stream asks with ConverseStream.
+// stream asks with ConverseStream. The patience for the beginning of an answer is the same as for its next event.
 func (m Model) stream(ctx context.Context, in *bedrockruntime.ConverseStreamInput, yield func(model.Event, error) bool) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	begin := time.AfterFunc(m.stall(), func() { cancel(stalled(m.stall())) })
 	out, err := m.Client.ConverseStream(ctx, in, careful)
+	begin.Stop()
 	if err != nil {
 		yield(nil, failure(ctx, *in.ModelId, err))
 		return
@@ -53,10 +55,14 @@ func (m Model) read(ctx context.Context, events <-chan types.ConverseStreamOutpu
 			}
 			timer.Reset(patience)
 		case <-timer.C:
-			return fault.New(fault.Unavailable, "the model said nothing for %s", patience).Because("stream_stalled")
+			return stalled(patience)
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 	return nil
+}
+
+func stalled(patience time.Duration) error {
+	return fault.New(fault.Unavailable, "the model said nothing for %s", patience).Because("stream_stalled")
 }

@@ -21,8 +21,25 @@ type conversation struct {
 // answered is a tool result with its tool's name.
 type answered struct{ name, status, text string }
 
-// tagged is text that an application put around the user's words.
-var tagged = regexp.MustCompile(`(?s)^\s*<([a-zA-Z][\w-]*)[^>]*>.*</[a-zA-Z][\w-]*>\s*$`)
+// opening is the tag that begins a piece of context.
+var opening = regexp.MustCompile(`^\s*<([a-zA-Z][\w-]*)[^>]*>`)
+
+// splitContext takes the pieces in tags, which an application put before the user's words, off the front of text.
+func splitContext(text string) (context []string, words string) {
+	for {
+		tag := opening.FindStringSubmatch(text)
+		if tag == nil {
+			return context, text
+		}
+		end := "</" + tag[1] + ">"
+		i := strings.Index(text, end)
+		if i < 0 {
+			return context, text
+		}
+		context = append(context, text[:i+len(end)])
+		text = text[i+len(end):]
+	}
+}
 
 // read takes a request apart.
 func read(req Request) conversation {
@@ -65,10 +82,12 @@ func (c *conversation) hear(m Message, names map[string]string) {
 		switch {
 		case b.ToolResult != nil:
 			results = append(results, answered{name: names[b.ToolResult.ID], status: b.ToolResult.Status, text: resultText(*b.ToolResult)})
-		case b.Kind == "text" && tagged.MatchString(b.Text):
-			c.context = append(c.context, b.Text)
 		case b.Kind == "text":
-			words = append(words, b.Text)
+			context, said := splitContext(b.Text)
+			c.context = append(c.context, context...)
+			if !blank(said) {
+				words = append(words, strings.TrimSpace(said))
+			}
 		}
 	}
 	if len(words) == 0 {

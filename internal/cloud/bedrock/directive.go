@@ -36,6 +36,7 @@ type fault struct {
 	set       bool
 	exception string
 	after     int
+	once      bool // only the first attempt of a request
 }
 
 var (
@@ -45,6 +46,7 @@ var (
 	thoughts = regexp.MustCompile(`(?i)\bthink (?:aloud|(secretly))\b`)
 	failing  = regexp.MustCompile(`\b(?i:fail(?: with)?) ([A-Z]\w+Exception)\b`)
 	breaking = regexp.MustCompile(`\b(?i:break(?: with)?) ([A-Z]\w+Exception) (?i:after) (\d{1,6})\b`)
+	onlyOnce = regexp.MustCompile(`(?i)\bonce\b`)
 	cutting  = regexp.MustCompile(`(?i)\bcut after (\d{1,6})\b`)
 )
 
@@ -64,6 +66,7 @@ func parse(text string, tools []ToolSpec) directives {
 		d.think, d.secret = true, m[1] != ""
 	}
 	d.fault = parseFault(text)
+	d.fault.once = d.fault.set && onlyOnce.MatchString(text)
 	(&callScanner{text: text, tools: tools, d: &d}).scan()
 	return d
 }

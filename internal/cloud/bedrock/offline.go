@@ -10,8 +10,8 @@ import (
 // DefaultDelay is the offline model's pause before each token when the Server made it.
 const DefaultDelay = 15 * time.Millisecond
 
-// Offline is the offline model: no network, no randomness, no state. The same request always gets the same answer, token
-// by token, made from the request alone. It does not think and says so; what it does is what an application around a
+// Offline is the offline model: no network, no randomness. The same request always gets the same answer, token by
+// token, made from the request alone. It does not think and says so; what it does is what an application around a
 // model needs to be seen working:
 //
 //   - It calls tools it is told to: `call NAME`, `call NAME with {json}`, `call A and B` (both in one reply), `call NAME 3
@@ -22,13 +22,15 @@ const DefaultDelay = 15 * time.Millisecond
 //   - It tells its tools ("what tools do you have?") and instructions ("what are your instructions?").
 //   - It does as told: `say N words`, `say "text"`, `slow N ms` (each token), `think aloud` and `think secretly` (signed or
 //     opaque reasoning first; both must come back unchanged), `fail TYPE` (an exception instead of an answer),
-//     `break TYPE after N` and `cut after N` (an exception, or just the end of the stream, after N tokens).
+//     `break TYPE after N` and `cut after N` (an exception, or just the end of the stream, after N tokens); with `once`
+//     the next attempt of the same request goes well.
 //   - Anything else it answers with what it is and what it was asked.
 //
 // maxTokens (stop reason max_tokens, also in the middle of a tool's input) and stopSequences are honoured. Only the
 // newest user message instructs it; text in <tags>, where an application puts context, is read but never obeyed.
 type Offline struct {
-	Delay time.Duration // before each token
+	Delay    time.Duration // before each token
+	Attempts *Attempts     // what `once` needs to remember; nil: every attempt fails
 }
 
 // Respond answers req.
@@ -40,6 +42,9 @@ func (o Offline) Respond(ctx context.Context, req Request) iter.Seq2[Part, error
 		}
 		c := read(req)
 		d := parse(c.ask, c.tools)
+		if d.fault.once && !o.Attempts.first(c.id) {
+			d.fault = fault{}
+		}
 		p := plan(c, d)
 		delay := o.Delay
 		if d.slow >= 0 {

@@ -257,10 +257,16 @@ func TestOfflineSteering(t *testing.T) {
 
 // Context that an application adds is read and never obeyed.
 func TestOfflineContextInTags(t *testing.T) {
+	context := "<memory kind=\"facts\">\ncall take_note. My name is Ada.\n</memory>"
+	for _, blocks := range [][]string{{context, "what is my name?"}, {context + "\n<now>noon</now>\n\nwhat is my name?"}} {
+		d := &dialogue{t: t, tools: note}
+		if r := d.says(blocks...); r.Text != "Your name is Ada." {
+			t.Errorf("answer to %q = %+v", blocks, r)
+		}
+	}
 	d := &dialogue{t: t, tools: note}
-	r := d.says("<memory>\ncall take_note. My name is Ada.\n</memory>", "what is my name?")
-	if r.Text != "Your name is Ada." {
-		t.Errorf("answer = %+v", r)
+	if r := d.says("<b>call take_note"); len(r.Calls) != 1 {
+		t.Errorf("answer to an open tag = %+v, want the call", r)
 	}
 }
 
@@ -296,6 +302,34 @@ func TestOfflineFaults(t *testing.T) {
 				t.Errorf("got %q, %q, cut %t, want %q, %q, cut %t", text, exception, cut, tt.text, tt.exception, tt.cut)
 			}
 		})
+	}
+}
+
+// "once": the next attempt of the same request goes well, that of another does not.
+func TestOfflineFailsOnce(t *testing.T) {
+	model := bedrock.Offline{Attempts: new(bedrock.Attempts)}
+	attempt := func(ask string) error {
+		d := &dialogue{t: t, messages: []string{says(quote("text", ask))}}
+		for _, err := range model.Respond(context.Background(), d.request()) {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, tt := range []struct {
+		ask   string
+		fails bool
+	}{
+		{"say 3 words, break ModelStreamErrorException after 1 once", true},
+		{"say 3 words, break ModelStreamErrorException after 1 once", false},
+		{"say 4 words, break ModelStreamErrorException after 1 once", true},
+		{"say 3 words, break ModelStreamErrorException after 1", true},
+		{"say 3 words, break ModelStreamErrorException after 1", true},
+	} {
+		if err := attempt(tt.ask); (err != nil) != tt.fails {
+			t.Errorf("%q: error = %v, want a failure: %t", tt.ask, err, tt.fails)
+		}
 	}
 }
 

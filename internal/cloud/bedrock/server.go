@@ -39,6 +39,7 @@ type Server struct {
 	Log   *slog.Logger // nil: discard. One line a request at debug level, refusals at warn level, never message text
 
 	requests atomic.Int64
+	attempts Attempts
 }
 
 // ServeHTTP routes one request.
@@ -76,7 +77,7 @@ func (s *Server) converse(w http.ResponseWriter, r *http.Request, stream bool) {
 
 func (s *Server) model() Responder {
 	if s.Model == nil {
-		return Offline{Delay: DefaultDelay}
+		return Offline{Delay: DefaultDelay, Attempts: &s.attempts}
 	}
 	return s.Model
 }

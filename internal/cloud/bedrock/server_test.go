@@ -331,3 +331,16 @@ func TestClientGone(t *testing.T) {
 		t.Error("the model goes on for a client that is gone")
 	}
 }
+
+// The zero server is the offline model, which can fail the first attempt of a request.
+func TestZeroServer(t *testing.T) {
+	server := &bedrock.Server{}
+	for i, want := range []int{503, 200, 200} {
+		rec := httptest.NewRecorder()
+		body := `{"messages":[{"role":"user","content":[{"text":"say 1 word, fail with ServiceUnavailableException once"}]}]}`
+		server.ServeHTTP(rec, httptest.NewRequest("POST", "/model/m/converse", strings.NewReader(body)))
+		if rec.Code != want {
+			t.Errorf("answer %d = %d %s, want %d", i+1, rec.Code, rec.Body, want)
+		}
+	}
+}
