@@ -227,8 +227,8 @@ func TestRepairJoinsNeighboursWithoutCallingItAChange(t *testing.T) {
 	if changed {
 		t.Error("Repair called a join a change")
 	}
-	if len(a.Extra) != 1 || len(a.Content) != 1 {
-		t.Errorf("Repair changed its input: %+v", a)
+	if len(a.Extra) != 1 || len(a.Content) != 1 || string(b.Extra["trackingId"]) != `"2"` {
+		t.Errorf("Repair changed its input: %+v, %+v", a, b)
 	}
 }
 

@@ -1,22 +1,23 @@
 package model
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
 )
 
-// maxRefs bounds how many references and alternatives PlainSchema follows, so that a schema that names itself ends.
-const maxRefs = 16
+// maxRefs bounds how many references PlainSchema follows, so that a schema that names itself ends.
+const maxRefs = 64
 
 // combiners gives the keywords that the service refuses at the top of a tool's schema.
 func combiners() []string { return []string{"$ref", "allOf", "anyOf", "oneOf"} }
 
 // PlainSchema gives a schema of type object without $ref, allOf, anyOf and oneOf at its top; the service refuses those
 // there and takes them further inside. A schema that is acceptable stays byte for byte. Otherwise references into the
-// schema are replaced by what they name and the branches become one object: all their properties, required where every
-// branch (allOf: any branch) requires them. The result may accept more than the original did, never less. What is no
-// schema of an object becomes {"type":"object"}. Idempotent.
+// schema are replaced by what they name, and branches become one object with the properties of them all, required where
+// every branch (of allOf: any branch) requires them; whether the branches fit together is not checked any more. What is
+// no schema of an object becomes {"type":"object"}. Idempotent.
 func PlainSchema(schema json.RawMessage) json.RawMessage {
 	if schemaFault(schema) == "" {
 		return schema
@@ -60,7 +61,7 @@ type fields = map[string]json.RawMessage
 
 type flattener struct {
 	root fields
-	left int // references and branches that may still be followed
+	left int // references that may still be followed
 }
 
 // flatten gives one object schema for s and all that its combiners name.
@@ -75,16 +76,14 @@ func (f *flattener) flatten(s fields) fields {
 		delete(plain, "properties")
 	}
 	if target := f.resolve(s["$ref"]); target != nil {
-		absorb(plain, f.flatten(target), names(target["required"]))
+		absorb(plain, f.flatten(target))
 	}
 	for _, branch := range f.branches(s["allOf"]) {
-		absorb(plain, branch, names(branch["required"]))
+		absorb(plain, branch)
 	}
 	for _, k := range []string{"anyOf", "oneOf"} {
-		branches := f.branches(s[k])
-		common := commonNames(branches)
-		for _, branch := range branches {
-			absorb(plain, branch, common)
+		if branches := f.branches(s[k]); len(branches) > 0 {
+			absorb(plain, alternatives(branches))
 		}
 	}
 	return plain
@@ -97,9 +96,6 @@ func (f *flattener) branches(raw json.RawMessage) []fields {
 	}
 	var flat []fields
 	for _, s := range all {
-		if f.left--; f.left < 0 {
-			break
-		}
 		flat = append(flat, f.flatten(s))
 	}
 	return flat
@@ -127,16 +123,18 @@ func (f *flattener) resolve(raw json.RawMessage) fields {
 	return at
 }
 
-// absorb adds to s what branch has: properties s does not have, required names, other keywords s does not have.
-func absorb(s, branch fields, required []string) {
-	if merged := union(s["properties"], branch["properties"]); merged != nil {
-		s["properties"] = merged
-	}
-	if all := slices.Compact(slices.Sorted(slices.Values(append(names(s["required"]), required...)))); len(all) > 0 {
-		if raw, err := marshal(all); err == nil {
-			s["required"] = raw
+// absorb adds to s what branch has and s has not: properties, required names, words and definitions.
+func absorb(s, branch fields) {
+	properties := members(s["properties"])
+	for name, v := range members(branch["properties"]) {
+		if _, ok := properties[name]; !ok {
+			properties[name] = v
 		}
 	}
+	set(s, "properties", properties, len(properties))
+	required := append(names(s["required"]), names(branch["required"])...)
+	slices.Sort(required)
+	set(s, "required", slices.Compact(required), len(required))
 	for _, k := range []string{"description", "title", "$defs", "definitions"} {
 		if v, ok := branch[k]; ok && s[k] == nil {
 			s[k] = v
@@ -145,24 +143,47 @@ func absorb(s, branch fields, required []string) {
 	delete(s, "additionalProperties") // each branch closed its own list of properties, the union has more
 }
 
-func union(a, b json.RawMessage) json.RawMessage {
-	var x, y fields
-	if json.Unmarshal(b, &y) != nil || len(y) == 0 {
-		return a
-	}
-	if json.Unmarshal(a, &x) != nil || x == nil {
-		return b
-	}
-	for k, v := range y {
-		if _, ok := x[k]; !ok {
-			x[k] = v
+// alternatives gives one schema for branches of which any may hold: a property that differs between them may be as in
+// any of them, and only what all of them require is required.
+func alternatives(branches []fields) fields {
+	seen := make(map[string][]json.RawMessage)
+	for _, b := range branches {
+		for name, v := range members(b["properties"]) {
+			if !slices.ContainsFunc(seen[name], func(o json.RawMessage) bool { return bytes.Equal(o, v) }) {
+				seen[name] = append(seen[name], v)
+			}
 		}
 	}
-	out, err := marshal(x)
-	if err != nil {
-		return a
+	properties := make(map[string]any, len(seen))
+	for name, forms := range seen {
+		if properties[name] = forms[0]; len(forms) > 1 {
+			properties[name] = map[string]any{"anyOf": forms}
+		}
 	}
-	return out
+	joined := make(fields)
+	set(joined, "properties", properties, len(properties))
+	common := commonNames(branches)
+	set(joined, "required", common, len(common))
+	return joined
+}
+
+// set puts v, which has n parts, into s as key, unless it has none.
+func set(s fields, key string, v any, n int) {
+	if n == 0 {
+		return
+	}
+	if raw, err := marshal(v); err == nil {
+		s[key] = raw
+	}
+}
+
+// members reads a JSON object, anything else as an empty one.
+func members(raw json.RawMessage) fields {
+	var m fields
+	if json.Unmarshal(raw, &m) != nil || m == nil {
+		return make(fields)
+	}
+	return m
 }
 
 func names(raw json.RawMessage) []string {
@@ -175,9 +196,6 @@ func names(raw json.RawMessage) []string {
 
 // commonNames gives the names that every branch requires.
 func commonNames(branches []fields) []string {
-	if len(branches) == 0 {
-		return nil
-	}
 	common := names(branches[0]["required"])
 	for _, b := range branches[1:] {
 		required := names(b["required"])

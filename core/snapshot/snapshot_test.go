@@ -3,6 +3,7 @@ package snapshot_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -114,6 +115,7 @@ func TestAppendEqualsAssemble(t *testing.T) {
 	if _, err := h.Append(snapshot.Segment{ID: "5", Base: "3"}); !fault.Is(err, fault.Conflict) {
 		t.Errorf("Append on another base = %v, want conflict", err)
 	}
+	h.Messages = slices.Grow(h.Messages, 10)
 	left, _ := h.Append(snapshot.Segment{ID: "5", Base: "4", Messages: said("left")})
 	_, _ = h.Append(snapshot.Segment{ID: "5", Base: "4", Messages: said("right")})
 	if got := texts(left.Messages); got != "c d left" {
