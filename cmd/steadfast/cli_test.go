@@ -190,16 +190,16 @@ func TestFailedTaskThatWasWaitedFor(t *testing.T) {
 func TestSessions(t *testing.T) {
 	s := standin.New(t)
 	s.Sessions = []map[string]any{
-		{"sessionId": "a", "title": "First", "updatedAt": "2026-01-02T00:00:00.000Z"}, {"sessionId": "b", "title": "Second", "createdAt": "2026-01-01T00:00:00.000Z"},
+		{"sessionId": "a", "title": "First", "createdAt": "2026-01-02T00:00:00.000Z"}, {"sessionId": "b", "title": "Second", "createdAt": "2026-01-01T00:00:00.000Z"},
 	}
 	begin := at(t)
 	r := begin("")
 	r.run(t, 0, "sessions", "list", "--url", s.URL)
-	same(t, "stdout", r.out.String(), "SESSION  LAST USED                 TITLE\n"+
+	same(t, "stdout", r.out.String(), "SESSION  CREATED                   TITLE\n"+
 		"a        2026-01-02T00:00:00.000Z  First\nb        2026-01-01T00:00:00.000Z  Second\n")
 	r = begin("")
 	r.run(t, 0, "sessions", "list", "--limit", "1", "--url", s.URL, "--json")
-	same(t, "stdout", r.out.String(), `{"sessions":[{"sessionId":"a","title":"First","updatedAt":"2026-01-02T00:00:00.000Z"}]}`+"\n")
+	same(t, "stdout", r.out.String(), `{"sessions":[{"createdAt":"2026-01-02T00:00:00.000Z","sessionId":"a","title":"First"}]}`+"\n")
 	r = begin("")
 	r.run(t, 0, "sessions", "show", "b", "--url", s.URL)
 	same(t, "stdout", r.out.String(), "{\n  \"createdAt\": \"2026-01-01T00:00:00.000Z\",\n  \"sessionId\": \"b\",\n  \"title\": \"Second\"\n}\n")

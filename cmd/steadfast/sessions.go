@@ -57,13 +57,9 @@ func (s *surroundings) list(all []client.Session) error {
 		return nil
 	}
 	w := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "SESSION\tLAST USED\tTITLE")
+	fmt.Fprintln(w, "SESSION\tCREATED\tTITLE")
 	for _, one := range all {
-		used := one.UpdatedAt
-		if used == "" {
-			used = one.CreatedAt
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", one.SessionID, used, one.Title)
+		fmt.Fprintf(w, "%s\t%s\t%s\n", one.SessionID, one.CreatedAt, one.Title)
 	}
 	return w.Flush()
 }

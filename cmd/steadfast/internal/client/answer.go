@@ -25,11 +25,12 @@ type Answer struct {
 	Tools      []string `json:"tools"`          // names of the calls, in order
 	Hole       bool     `json:"hole,omitempty"` // text was lost on the way: read the session for it
 
-	length int64           // of Text in code points, lost ones included
-	seen   map[string]bool // ids of tool calls
-	past   map[string]bool // ids of turns before this one
-	fence  int64           // of the turn's owner; an older owner may still be talking
-	last   int64           // highest event index; -1: none
+	length  int64           // of Text in code points, lost ones included
+	seen    map[string]bool // ids of tool calls
+	past    map[string]bool // ids of turns before this one
+	refused bool            // the last message was refused, not the turn failed
+	fence   int64           // of the turn's owner; an older owner may still be talking
+	last    int64           // highest event index; -1: none
 }
 
 func newAnswer(sessionID, deliveryID string) *Answer {
@@ -50,6 +51,7 @@ func (a *Answer) take(m contract.ServerMessage, on Listener) (over bool, err err
 	case contract.TypeComplete:
 		return m.SessionID == "" || m.SessionID == a.SessionID, nil
 	case contract.TypeError:
+		a.refused = m.TurnID == "" && m.DeliveryID == ""
 		return true, turnError(m)
 	case "":
 		if m.Message != "" { // the gateway's own: the function behind it failed or took too long

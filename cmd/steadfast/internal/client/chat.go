@@ -2,12 +2,9 @@ package client
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"sync"
 	"time"
 
-	"github.com/coder/websocket"
 	"github.com/google/uuid"
 
 	"github.com/steadfast-agents/steadfast/core/contract"
@@ -19,6 +16,9 @@ const pingEvery = 4 * time.Minute // an idle connection is closed after 10 minut
 type Chat struct {
 	Client    *Client
 	SessionID string // a UUID or the id of an own session; it need not exist yet
+	// Quiet is how long a connection that was opened again may say nothing before the session is asked whether the turn still
+	// runs; 0: 10 s.
+	Quiet time.Duration
 
 	mu     sync.Mutex
 	socket *socket
@@ -35,17 +35,7 @@ func (c *Chat) Ask(ctx context.Context, text string, on Listener) (Answer, error
 	a := newAnswer(c.SessionID, m.DeliveryID)
 	err := c.turn(ctx, m, a, on)
 	if lost(ctx, err) {
-		cause := err
-		err = c.resume(ctx, m, a)
-		if on.Dropped != nil {
-			on.Dropped(cause, err)
-		}
-		if err == nil {
-			err = c.follow(ctx, a, on)
-		}
-		if lost(ctx, err) {
-			err = &Error{Code: "connection_lost", Message: "the connection was lost twice; the turn goes on without it: " + closing(err)}
-		}
+		err = c.again(ctx, m, a, on, err)
 	}
 	if ctx.Err() != nil {
 		err = ctx.Err()
@@ -60,50 +50,40 @@ func (c *Chat) turn(ctx context.Context, m contract.ClientMessage, a *Answer, on
 	if err := c.current().send(ctx, m); err != nil {
 		return err
 	}
-	return c.follow(ctx, a, on)
+	return c.follow(ctx, a, on, nil)
 }
 
-// resume connects again. The same delivery may be sent twice and is answered once; when the answer has begun, only the
-// rest is asked for.
-func (c *Chat) resume(ctx context.Context, m contract.ClientMessage, a *Answer) error {
-	c.Close()
-	if err := c.open(ctx); err != nil {
-		return err
-	}
-	if a.TurnID != "" && a.last >= 0 {
-		next := a.last + 1
-		m = contract.ClientMessage{Action: "subscribe", SessionID: c.SessionID, StartIndex: &next}
-	}
-	return c.current().send(ctx, m)
-}
-
-// follow reads until the turn ends.
-func (c *Chat) follow(ctx context.Context, a *Answer, on Listener) error {
+// follow reads until the turn ends. watch, if there is one, gives up a turn whose end will not be told.
+func (c *Chat) follow(ctx context.Context, a *Answer, on Listener, watch *watcher) error {
 	s := c.current()
-	ping := time.NewTicker(pingEvery)
-	defer ping.Stop()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go func() {
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-ping.C:
-				_ = s.send(ctx, contract.ClientMessage{Action: "ping"}) // the reader sees what is wrong
-			}
-		}
-	}()
+	go ping(ctx, s)
+	go watch.run(ctx, s)
 	for {
 		m, raw, err := s.next(ctx)
 		if err != nil {
-			return err
+			return watch.explain(err)
 		}
+		watch.hear()
 		if on.Message != nil {
 			on.Message(raw)
 		}
 		if over, err := a.take(m, on); over {
 			return err
+		}
+	}
+}
+
+func ping(ctx context.Context, s *socket) {
+	tick := time.NewTicker(pingEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			_ = s.send(ctx, contract.ClientMessage{Action: "ping"}) // the reader sees what is wrong
 		}
 	}
 }
@@ -154,19 +134,4 @@ func (c *Chat) open(ctx context.Context) error {
 	defer c.mu.Unlock()
 	c.socket = s
 	return nil
-}
-
-// lost reports whether err is the connection's end: neither the turn's, nor a refusal, nor the caller's wish.
-func lost(ctx context.Context, err error) bool {
-	var own *Error
-	return err != nil && !errors.As(err, &own) && ctx.Err() == nil
-}
-
-// closing says why a connection ended.
-func closing(err error) string {
-	var end websocket.CloseError
-	if errors.As(err, &end) {
-		return fmt.Sprintf("closed with %d %s", end.Code, end.Reason)
-	}
-	return err.Error()
 }

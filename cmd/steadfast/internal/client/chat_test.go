@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -140,7 +142,7 @@ func TestP13DroppedConnectionIsOpenedAgain(t *testing.T) {
 	}{
 		{"before the answer", nil, contract.ClientMessage{Request: "hello", SessionID: "s-1", DeliveryID: "same"}},
 		{"in the answer", []contract.ServerMessage{(&standin.Turn{ID: "t-1"}).Text("one ", 4)},
-			contract.ClientMessage{Action: "subscribe", SessionID: "s-1", StartIndex: new(int64(5))}},
+			contract.ClientMessage{Action: "subscribe", SessionID: "s-1", StartIndex: new(int64(4))}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -170,6 +172,72 @@ func TestP13DroppedConnectionIsOpenedAgain(t *testing.T) {
 				t.Errorf("message after the drop (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestStackThatCannotResumeGetsTheDeliveryAgain(t *testing.T) {
+	s := standin.New(t)
+	s.Say = func(p *standin.Peer, m contract.ClientMessage) {
+		turn := &standin.Turn{ID: "t-1", Session: "s-1"}
+		switch first := s.Heard()[0]; {
+		case len(s.Heard()) == 1:
+			p.Send(turn.Text("one ", 4))
+			p.Drop()
+		case m.Action == "subscribe":
+			p.Raw(`{"type":"error","error":"invalid","message":"there is no action subscribe"}`)
+		case m == first:
+			_ = turn.Text("one ", 4)
+			p.Send(turn.Text("two", 5))
+			p.Send(turn.End(first.DeliveryID)...)
+		}
+	}
+	c := chat(s)
+	defer c.Close()
+	if answer, err := c.Ask(t.Context(), "hello", client.Listener{}); err != nil || answer.Text != "one two" {
+		t.Errorf("Ask(...) = %+v, %v", answer, err)
+	}
+}
+
+func TestTurnThatEndedUnseenIsGivenUp(t *testing.T) {
+	s := standin.New(t)
+	s.Sessions = []map[string]any{{"sessionId": "s-1", "status": "waiting"}}
+	s.Say = func(p *standin.Peer, _ contract.ClientMessage) {
+		if len(s.Heard()) == 1 {
+			p.Drop()
+		}
+	}
+	c := chat(s)
+	c.Quiet = time.Millisecond
+	_, err := c.Ask(t.Context(), "hello", client.Listener{})
+	if codeOf(err) != "connection_lost" || !strings.Contains(err.Error(), "session s-1 has its answer") {
+		t.Errorf("Ask(...) = %v, want to be told where the answer is", err)
+	}
+}
+
+func TestQuietTurnThatRunsIsWaitedFor(t *testing.T) {
+	s := standin.New(t)
+	s.Sessions = []map[string]any{{"sessionId": "s-1", "status": "running"}}
+	s.Say = func(p *standin.Peer, m contract.ClientMessage) {
+		if len(s.Heard()) == 1 {
+			p.Drop()
+			return
+		}
+		for looks := 0; looks < 3; { // it stays quiet until the session was looked at
+			looks = 0
+			for _, r := range s.Requests() {
+				if r == "GET /agent/sessions/s-1" {
+					looks++
+				}
+			}
+			runtime.Gosched()
+		}
+		p.Send((&standin.Turn{ID: "t-1", Session: "s-1"}).End(m.DeliveryID)...)
+	}
+	c := chat(s)
+	defer c.Close()
+	c.Quiet = time.Millisecond
+	if _, err := c.Ask(t.Context(), "hello", client.Listener{}); err != nil {
+		t.Errorf("Ask(...) = %v", err)
 	}
 }
 

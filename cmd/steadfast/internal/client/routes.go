@@ -109,7 +109,6 @@ type Session struct {
 	SessionID string          `json:"sessionId"`
 	Title     string          `json:"title"`
 	CreatedAt string          `json:"createdAt"`
-	UpdatedAt string          `json:"updatedAt"`
 	Raw       json.RawMessage `json:"-"`
 }
 
