@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/steadfast-agents/steadfast/internal/cloud/bedrock"
+	"github.com/steadfast-agents/steadfast/internal/cloud/bus"
 	"github.com/steadfast-agents/steadfast/internal/cloud/dynamo"
 	"github.com/steadfast-agents/steadfast/internal/cloud/gateway"
 	"github.com/steadfast-agents/steadfast/internal/cloud/identity"
@@ -73,6 +74,7 @@ type Cloud struct {
 	queues    *queue.Service
 	issuer    *identity.Issuer
 	functions *lambda.Host
+	bus       *bus.Bus
 	gateway   *gateway.Gateway
 
 	once   sync.Once
@@ -163,16 +165,8 @@ func (c *Cloud) load() error {
 	return nil
 }
 
-// queueFolder is where asynchronous invocations are kept, empty when everything is in memory.
-func (c *Cloud) queueFolder() string {
-	if c.options.Data == "" {
-		return ""
-	}
-	return filepath.Join(c.options.Data, "lambda")
-}
-
-// Close ends everything in order: first the doors, then what runs, then what is stored. It waits for running functions
-// until ctx is over. May be called twice.
+// Close ends everything in order: sockets, what runs, what makes things run, the doors, what is stored. It waits for
+// running functions until ctx is over, 5 s when ctx has no deadline. May be called twice.
 func (c *Cloud) Close(ctx context.Context) error {
 	c.once.Do(func() { c.closed = c.close(ctx) })
 	return c.closed

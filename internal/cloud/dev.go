@@ -106,7 +106,7 @@ func (c *Cloud) devFailed(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, out)
 }
 
-// devPending tells how many asynchronous invocations are not finished.
+// devPending tells how many deliveries of events and asynchronous invocations are not finished.
 func (c *Cloud) devPending(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, map[string]int{"pending": c.functions.Pending()})
+	writeJSON(w, http.StatusOK, map[string]int{"pending": c.bus.Pending() + c.functions.Pending()})
 }

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/steadfast-agents/steadfast/internal/cloud/bus"
 	"github.com/steadfast-agents/steadfast/internal/cloud/dynamo"
 	"github.com/steadfast-agents/steadfast/internal/cloud/lambda"
 	"github.com/steadfast-agents/steadfast/internal/cloud/queue"
@@ -37,7 +38,7 @@ func (c *Cloud) issuerPath() string {
 
 // awsHandler is the door of functions and of tools that speak to AWS services. model answers as Bedrock.
 func (c *Cloud) awsHandler(model http.Handler) http.Handler {
-	byTarget := map[string]http.Handler{dynamo.Target: c.tables, queue.Target: c.queues}
+	byTarget := map[string]http.Handler{dynamo.Target: c.tables, queue.Target: c.queues, bus.Target: c.bus}
 	byPath := map[string]http.Handler{
 		"/model/":         model,
 		lambda.InvokePath: c.functions.Handler(),

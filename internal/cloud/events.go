@@ -1,12 +1,28 @@
 package cloud
 
-// startEvents opens what invokes functions by itself.
-func (c *Cloud) startEvents() error { return nil }
+import "github.com/steadfast-agents/steadfast/internal/cloud/bus"
 
-// deadLetter takes what a function finally failed on.
-func (c *Cloud) deadLetter(to string, body []byte) error {
-	_, err := c.queues.Send(to, body, nil)
+// startEvents opens what makes functions run by itself. It hands over to the functions' queue.
+func (c *Cloud) startEvents() error {
+	var err error
+	c.bus, err = bus.Open(bus.Config{
+		Stack: c.stack, Invoker: c.functions, DeadLetter: c.undelivered, Data: c.options.Data, Log: c.log,
+	})
 	return err
 }
 
-func (c *Cloud) closeEvents() error { return nil }
+// undelivered takes an event that a rule could not hand over.
+func (c *Cloud) undelivered(to string, body []byte, attributes map[string]string) error {
+	_, err := c.queues.Send(to, body, attributes)
+	return err
+}
+
+// deadLetter takes what a function finally failed on.
+func (c *Cloud) deadLetter(to string, body []byte) error { return c.undelivered(to, body, nil) }
+
+func (c *Cloud) closeEvents() error {
+	if c.bus == nil {
+		return nil
+	}
+	return c.bus.Close()
+}

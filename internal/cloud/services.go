@@ -33,7 +33,7 @@ func (c *Cloud) startServices() error {
 func (c *Cloud) startFunctions() error {
 	var err error
 	c.functions, err = lambda.Open(lambda.Config{
-		Functions: c.stack.Functions, Dir: c.options.Dir, Cache: c.options.Cache, Data: c.queueFolder(),
+		Functions: c.stack.Functions, Dir: c.options.Dir, Cache: c.options.Cache, Data: c.options.Data,
 		Region: c.stack.Region, Account: c.stack.Account, Endpoint: c.info.AWS, Env: c.options.Env,
 		RetryDelays: c.options.RetryDelays,
 		DeadLetter:  c.deadLetter, Log: c.log, Output: c.options.Out, Verbose: c.options.Verbose, Progress: c.options.Build,
@@ -84,6 +84,9 @@ func (c *Cloud) close(ctx context.Context) error {
 	var errs []error
 	if c.gateway != nil {
 		errs = append(errs, c.gateway.Close(ctx))
+	}
+	if c.functions != nil {
+		errs = append(errs, c.functions.Drain(ctx))
 	}
 	errs = append(errs, c.closeEvents())
 	if c.functions != nil {

@@ -7,6 +7,7 @@ package lambda
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -91,6 +92,7 @@ type Host struct {
 	cancel   context.CancelFunc
 	mu       sync.Mutex
 	stopping bool
+	stopped  sync.Once
 	running  sync.WaitGroup
 }
 
@@ -106,14 +108,15 @@ func Open(c Config) (*Host, error) {
 	if h.builder, err = newBuilder(h.ctx, c); err != nil {
 		return nil, err
 	}
-	if h.scratch, err = newScratch(); err != nil {
-		return nil, err
-	}
 	if h.queue, err = openQueue(h, c.Data); err != nil {
 		return nil, err
 	}
 	if h.runtime, err = startRuntime(); err != nil {
-		return nil, err
+		return nil, errors.Join(err, h.queue.close())
+	}
+	if h.scratch, err = newScratch(); err != nil {
+		h.runtime.stop()
+		return nil, errors.Join(err, h.queue.close())
 	}
 	h.spawner = newSpawner()
 	for _, f := range c.Functions {
@@ -189,10 +192,6 @@ func (h *Host) Enqueue(ctx context.Context, function, trigger string, payload []
 	if len(payload) > MaxAsync {
 		return fmt.Errorf("enqueue %s: payload of %d bytes is over %d", function, len(payload), MaxAsync)
 	}
-	if err := h.enter(); err != nil {
-		return fmt.Errorf("enqueue %s: %w", function, err)
-	}
-	defer h.running.Done()
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("enqueue %s: %w", function, err)
 	}
@@ -212,26 +211,30 @@ func (h *Host) Kill(function string) (int, error) {
 	return p.kill(), nil
 }
 
-// Stop refuses new invocations, waits for running ones until ctx is over, then ends all processes. Unfinished
-// asynchronous invocations stay in the data folder. May be called twice.
-func (h *Host) Stop(ctx context.Context) error {
+// Drain refuses new invocations, begins no more asynchronous ones, and waits for what runs until ctx is over. Enqueue
+// still keeps what it gets. May be called twice.
+func (h *Host) Drain(ctx context.Context) error {
 	h.mu.Lock()
-	again := h.stopping
 	h.stopping = true
 	h.mu.Unlock()
-	if again {
-		return nil
-	}
 	h.queue.stop()
-	err := waitFor(ctx, &h.running)
-	h.cancel()
-	for _, p := range h.pools {
-		p.stop()
-	}
-	h.queue.wait()
-	h.spawner.stop()
-	h.runtime.stop()
-	removeScratch(h.scratch)
+	return waitFor(ctx, &h.running)
+}
+
+// Stop drains the host until ctx is over, then ends all processes. Unfinished asynchronous invocations stay in the data
+// folder. May be called twice.
+func (h *Host) Stop(ctx context.Context) error {
+	err := h.Drain(ctx)
+	h.stopped.Do(func() {
+		h.cancel()
+		for _, p := range h.pools {
+			p.stop()
+		}
+		err = errors.Join(err, h.queue.close())
+		h.spawner.stop()
+		h.runtime.stop()
+		removeScratch(h.scratch)
+	})
 	return err
 }
 

@@ -9,23 +9,26 @@ import (
 	"sync"
 	"time"
 
+	"github.com/steadfast-agents/steadfast/internal/cloud/dynamo/journal"
 	"github.com/steadfast-agents/steadfast/internal/cloud/invoke"
 	"github.com/steadfast-agents/steadfast/internal/cloud/sam"
 )
 
 // item is one asynchronous invocation. It keeps its id over all tries, as on Lambda.
 type item struct {
-	ID, Function, Trigger string
-	Payload               []byte
-	Enqueued              time.Time
-	Tries                 int // that ended in an error of the function
+	ID       string    `json:"id"`
+	Function string    `json:"function"`
+	Trigger  string    `json:"trigger"`
+	Payload  []byte    `json:"payload"`
+	Enqueued time.Time `json:"enqueued"`
+	Tries    int       `json:"tries,omitempty"` // that ended in an error of the function
 }
 
 // queue delivers asynchronous invocations: each at least once, again after a failure, and to the failure destination in
-// the end. An item leaves the disk only after that.
+// the end. An item leaves the journal only after that.
 type queue struct {
-	host *Host
-	disk *disk // nil: in memory
+	host    *Host
+	journal *journal.Journal // nil: in memory
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -42,15 +45,8 @@ func openQueue(h *Host, folder string) (*queue, error) {
 		return q, nil
 	}
 	var err error
-	if q.disk, err = openDisk(folder); err != nil {
-		return nil, err
-	}
-	kept, err := q.disk.load()
-	if err != nil {
-		return nil, err
-	}
-	for _, it := range kept {
-		q.items[it.ID] = it
+	if q.journal, err = journal.Open(folder, "lambda", q.replay); err != nil {
+		return nil, fmt.Errorf("open the queue of invocations: %w", err)
 	}
 	return q, nil
 }
@@ -71,18 +67,23 @@ func (q *queue) start() {
 
 // add returns when it is safe.
 func (q *queue) add(it item) error {
-	if q.disk != nil {
-		if err := q.disk.write(it); err != nil {
-			return fmt.Errorf("enqueue %s: %w", it.Function, err)
-		}
+	if err := q.journal.Wait(q.put(it)); err != nil {
+		return fmt.Errorf("enqueue %s: %w", it.Function, err)
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.items[it.ID] = it
 	if q.begun && q.ctx.Err() == nil {
 		q.group.Go(func() { q.deliver(it) })
 	}
 	return nil
+}
+
+// put sets an item, new or changed, and gives the journal's position to wait for.
+func (q *queue) put(it item) int64 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.items[it.ID] = it
+	return q.append(entry{Put: &it})
 }
 
 func (q *queue) size() int {
@@ -98,7 +99,11 @@ func (q *queue) stop() {
 	q.cancel()
 }
 
-func (q *queue) wait() { q.group.Wait() }
+// close waits for deliveries to end and closes the journal.
+func (q *queue) close() error {
+	q.group.Wait()
+	return q.journal.Close()
+}
 
 // deliver tries until the function succeeds, gave up or the host stops.
 func (q *queue) deliver(it item) {
@@ -144,11 +149,7 @@ func (q *queue) again(it item) {
 	delays := q.host.config.RetryDelays
 	delay := delays[min(it.Tries, len(delays))-1]
 	q.host.config.Log.Warn("retrying", "function", it.Function, "trigger", it.Trigger, "try", it.Tries+1, "in", delay.String())
-	if q.disk != nil {
-		if err := q.disk.write(it); err != nil { // it only loses count
-			q.host.config.Log.Error("could not note the try", "function", it.Function, "outcome", err.Error())
-		}
-	}
+	q.put(it) // not waited for: what a crash can take is the count of tries
 	q.pause(delay)
 }
 
@@ -187,14 +188,10 @@ func (q *queue) sendFailure(it item, to, condition string, r invoke.Result) erro
 	return c.DeadLetter(to, failureRecord(it, functionARN(c.Region, c.Account, it.Function), condition, r, time.Now()))
 }
 
+// done forgets an item. A crash may take that back: then it runs once more.
 func (q *queue) done(it item) {
 	q.mu.Lock()
+	defer q.mu.Unlock()
 	delete(q.items, it.ID)
-	q.mu.Unlock()
-	if q.disk == nil {
-		return
-	}
-	if err := q.disk.remove(it.ID); err != nil { // it will be run again after a restart
-		q.host.config.Log.Error("could not forget a finished invocation", "function", it.Function, "outcome", err.Error())
-	}
+	q.append(entry{Done: it.ID})
 }

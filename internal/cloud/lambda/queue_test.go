@@ -119,23 +119,20 @@ func TestNoRetriesWhenNoneAreConfigured(t *testing.T) {
 }
 
 func TestOldItemsAreGivenUp(t *testing.T) {
+	mark := filepath.Join(t.TempDir(), "mark")
 	dead := &letters{}
-	data := t.TempDir()
-	h := open(t, func(c *lambda.Config) { c.Data = data })
-	if err := h.Stop(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	old := `{"ID":"old","Function":"probe","Payload":"e30=","Enqueued":"2020-01-01T00:00:00Z","Tries":1}`
-	if err := os.WriteFile(filepath.Join(data, "old.json"), []byte(old), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	h = open(t, func(c *lambda.Config) { c.Data = data; dead.into(c) })
+	h := open(t, func(c *lambda.Config) {
+		dead.into(c)
+		c.Functions[0].Async.MaxAge = 10 * time.Millisecond // over before the first retry
+		c.RetryDelays = []time.Duration{20 * time.Millisecond}
+	})
+	h.enqueue(fmt.Sprintf(`{"do":"append","text":%q}`, mark))
 	eventually(t, "the queue to drain", h.drained)
-	if dead.count() != 1 || !strings.Contains(dead.bodies[0], `"condition":"EventAgeExceeded","approximateInvokeCount":1`) {
+	if dead.count() != 1 || !strings.Contains(dead.bodies[0], `"condition":"EventAgeExceeded","approximateInvokeCount":`) {
 		t.Errorf("failure destination has %q", dead.bodies)
 	}
-	if left, _ := filepath.Glob(filepath.Join(data, "*")); len(left) != 0 {
-		t.Errorf("left on disk: %v", left)
+	if runs := len(content(mark)); runs > 1 {
+		t.Errorf("it ran %d times, want no retry of what is too old", runs)
 	}
 }
 
@@ -152,8 +149,8 @@ func TestQueueSurvivesARestart(t *testing.T) {
 	if err := h.Stop(impatient); err == nil {
 		t.Error("Stop said that nothing ran")
 	}
-	if kept, _ := filepath.Glob(filepath.Join(data, "*.json")); len(kept) != 2 {
-		t.Fatalf("%d items on disk, want both", len(kept))
+	if h.Pending() != 2 {
+		t.Fatalf("%d items are left, want both", h.Pending())
 	}
 	if err := os.Remove(running); err != nil {
 		t.Fatal(err)
@@ -182,13 +179,30 @@ func TestBuildFailureDoesNotUseUpTries(t *testing.T) {
 
 func TestDamagedQueueIsOneClearError(t *testing.T) {
 	data := t.TempDir()
-	write(t, filepath.Join(data, "x.json"), `{"ID":`)
-	write(t, filepath.Join(data, "y.tmp"), `{"ID":`) // what a crash leaves: never promised
+	write(t, filepath.Join(data, "lambda.log"), "no checksum\nand more\n")
 	_, err := lambda.Open(lambda.Config{Dir: ".", Cache: cache, Data: data})
-	if err == nil || !strings.Contains(err.Error(), filepath.Join(data, "x.json")+" is damaged") {
+	if err == nil || !strings.Contains(err.Error(), "open the queue of invocations") || !strings.Contains(err.Error(), "lambda.log") {
 		t.Errorf("Open = %v, want an error that names the file", err)
 	}
-	if exists(filepath.Join(data, "y.tmp"))() {
-		t.Error("the unfinished file is still there")
+}
+
+func TestDrainingHostKeepsWhatComes(t *testing.T) {
+	data, mark := t.TempDir(), filepath.Join(t.TempDir(), "mark")
+	h := open(t, func(c *lambda.Config) { c.Data = data })
+	if err := h.Drain(t.Context()); err != nil {
+		t.Fatal(err)
 	}
+	h.enqueue(fmt.Sprintf(`{"do":"touch","text":%q}`, mark))
+	if err := h.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if exists(mark)() {
+		t.Error("a draining host began an invocation")
+	}
+	if err := h.Enqueue(t.Context(), "probe", "test", []byte("{}")); err == nil {
+		t.Error("a stopped host said that it kept an invocation")
+	}
+	h = open(t, func(c *lambda.Config) { c.Data = data })
+	eventually(t, "the kept one to run", exists(mark))
+	eventually(t, "the queue to drain", h.drained)
 }
