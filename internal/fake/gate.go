@@ -8,6 +8,7 @@ type gate struct {
 	pending []*waiting
 	arrived chan struct{} // gets a token when a call begins to wait
 	open    bool          // all may pass
+	broken  error
 }
 
 // waiting is a call that stands at the gate.
@@ -69,4 +70,19 @@ func (g *gate) lift() {
 		close(p.leave)
 	}
 	g.pending = nil
+}
+
+// fail keeps the first failure of a worker that is no error of its own, such as a panic.
+func (g *gate) fail(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.broken == nil {
+		g.broken = err
+	}
+}
+
+func (g *gate) failure() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.broken
 }

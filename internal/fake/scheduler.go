@@ -1,0 +1,302 @@
+package fake
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/scheduler"
+	"github.com/aws/aws-sdk-go-v2/service/scheduler/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/steadfast-agents/steadfast/internal/fake/awstime"
+)
+
+// Limits of EventBridge Scheduler.
+const (
+	MaxScheduleName  = 64
+	MaxScheduleInput = 256 * 1024
+)
+
+// Scheduler is EventBridge Scheduler, driven by its clock: schedules fire when Tick is called. Names, expressions, zones,
+// targets and windows are checked as by the service, and an at() in the past is refused. A repeated ClientToken of CreateSchedule is
+// answered again.
+type Scheduler struct {
+	World *World
+	Now   func() time.Time // nil: always Start
+
+	Groups []string // groups that exist beside "default"; nil: all
+	Bus    *Bus     // takes the events of firings whose target is a bus; nil: they are only reported
+
+	mu        sync.Mutex
+	schedules map[string]*schedule // by group/name
+}
+
+// schedule is a stored schedule.
+type schedule struct {
+	in         scheduler.CreateScheduleInput
+	expression awstime.Expression
+	made, last time.Time
+	fired      int
+}
+
+// Firing is one firing of a schedule.
+type Firing struct {
+	Group, Name string
+	At          time.Time
+	Target      types.Target // Input with Scheduler's own words filled in
+}
+
+func (s *Scheduler) now() time.Time {
+	if s.Now == nil {
+		return Start()
+	}
+	return s.Now()
+}
+
+// CreateSchedule makes a schedule. Faults: ValidationException, ConflictException (the name is taken), ResourceNotFoundException
+// (no such group).
+func (s *Scheduler) CreateSchedule(ctx context.Context, in *scheduler.CreateScheduleInput, _ ...func(*scheduler.Options)) (*scheduler.CreateScheduleOutput, error) {
+	return scheduleCall(ctx, s, "CreateSchedule", in.Name, func() (*scheduler.CreateScheduleOutput, error) {
+		one, err := s.check(*in)
+		if err != nil {
+			return nil, err
+		}
+		out := &scheduler.CreateScheduleOutput{ScheduleArn: arn(one.in)}
+		if old := s.schedules[id(in.GroupName, in.Name)]; old != nil {
+			if in.ClientToken != nil && aws.ToString(old.in.ClientToken) == *in.ClientToken {
+				return out, nil
+			}
+			return nil, &types.ConflictException{Message: aws.String("Schedule " + *in.Name + " already exists.")}
+		}
+		s.keep(one)
+		return out, nil
+	})
+}
+
+// UpdateSchedule replaces a schedule as a whole. Faults: ValidationException, ResourceNotFoundException.
+func (s *Scheduler) UpdateSchedule(ctx context.Context, in *scheduler.UpdateScheduleInput, _ ...func(*scheduler.Options)) (*scheduler.UpdateScheduleOutput, error) {
+	return scheduleCall(ctx, s, "UpdateSchedule", in.Name, func() (*scheduler.UpdateScheduleOutput, error) {
+		one, err := s.check(scheduler.CreateScheduleInput{
+			Name: in.Name, GroupName: in.GroupName, ScheduleExpression: in.ScheduleExpression, ScheduleExpressionTimezone: in.ScheduleExpressionTimezone,
+			FlexibleTimeWindow: in.FlexibleTimeWindow, Target: in.Target, ActionAfterCompletion: in.ActionAfterCompletion, ClientToken: in.ClientToken,
+			Description: in.Description, StartDate: in.StartDate, EndDate: in.EndDate, KmsKeyArn: in.KmsKeyArn, State: in.State,
+		})
+		if err != nil {
+			return nil, err
+		}
+		if _, err := s.find(in.GroupName, in.Name); err != nil {
+			return nil, err
+		}
+		s.keep(one)
+		return &scheduler.UpdateScheduleOutput{ScheduleArn: arn(one.in)}, nil
+	})
+}
+
+// GetSchedule reads a schedule. Faults: ResourceNotFoundException.
+func (s *Scheduler) GetSchedule(ctx context.Context, in *scheduler.GetScheduleInput, _ ...func(*scheduler.Options)) (*scheduler.GetScheduleOutput, error) {
+	return scheduleCall(ctx, s, "GetSchedule", in.Name, func() (*scheduler.GetScheduleOutput, error) {
+		one, err := s.find(in.GroupName, in.Name)
+		if err != nil {
+			return nil, err
+		}
+		c := one.in
+		return &scheduler.GetScheduleOutput{
+			Name: c.Name, GroupName: c.GroupName, Arn: arn(c), ScheduleExpression: c.ScheduleExpression, ScheduleExpressionTimezone: c.ScheduleExpressionTimezone,
+			FlexibleTimeWindow: c.FlexibleTimeWindow, Target: c.Target, ActionAfterCompletion: c.ActionAfterCompletion, Description: c.Description,
+			StartDate: c.StartDate, EndDate: c.EndDate, KmsKeyArn: c.KmsKeyArn, State: c.State, CreationDate: aws.Time(one.made),
+		}, nil
+	})
+}
+
+// DeleteSchedule takes a schedule away. Faults: ResourceNotFoundException.
+func (s *Scheduler) DeleteSchedule(ctx context.Context, in *scheduler.DeleteScheduleInput, _ ...func(*scheduler.Options)) (*scheduler.DeleteScheduleOutput, error) {
+	return scheduleCall(ctx, s, "DeleteSchedule", in.Name, func() (*scheduler.DeleteScheduleOutput, error) {
+		if _, err := s.find(in.GroupName, in.Name); err != nil {
+			return nil, err
+		}
+		delete(s.schedules, id(in.GroupName, in.Name))
+		return &scheduler.DeleteScheduleOutput{}, nil
+	})
+}
+
+// ListSchedules lists by group and prefix, in order of names, MaxResults (100) at a time.
+func (s *Scheduler) ListSchedules(ctx context.Context, in *scheduler.ListSchedulesInput, _ ...func(*scheduler.Options)) (*scheduler.ListSchedulesOutput, error) {
+	return scheduleCall(ctx, s, "ListSchedules", in.NamePrefix, func() (*scheduler.ListSchedulesOutput, error) {
+		out := &scheduler.ListSchedulesOutput{}
+		limit := int(aws.ToInt32(in.MaxResults))
+		if limit == 0 {
+			limit = 100
+		}
+		for _, key := range s.keys() {
+			c := s.schedules[key].in
+			if in.GroupName != nil && *c.GroupName != *in.GroupName || !strings.HasPrefix(*c.Name, aws.ToString(in.NamePrefix)) || key <= aws.ToString(in.NextToken) {
+				continue
+			}
+			if len(out.Schedules) == limit {
+				last := out.Schedules[limit-1]
+				out.NextToken = aws.String(id(last.GroupName, last.Name))
+				return out, nil
+			}
+			out.Schedules = append(out.Schedules, types.ScheduleSummary{Name: c.Name, GroupName: c.GroupName, Arn: arn(c), State: c.State, Target: &types.TargetSummary{Arn: c.Target.Arn}})
+		}
+		return out, nil
+	})
+}
+
+// Names lists the schedules that exist, as group/name. It is no call.
+func (s *Scheduler) Names() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.keys()
+}
+
+func (s *Scheduler) keys() []string {
+	var keys []string
+	for key := range s.schedules {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func id(group, name *string) string { return groupOf(group) + "/" + aws.ToString(name) }
+
+func groupOf(group *string) string {
+	if group == nil {
+		return "default"
+	}
+	return *group
+}
+
+func arn(in scheduler.CreateScheduleInput) *string {
+	return aws.String("arn:aws:scheduler:us-east-1:000000000000:schedule/" + id(in.GroupName, in.Name))
+}
+
+func (s *Scheduler) find(group, name *string) (*schedule, error) {
+	one := s.schedules[id(group, name)]
+	if one == nil {
+		return nil, &types.ResourceNotFoundException{Message: aws.String("Schedule " + aws.ToString(name) + " does not exist.")}
+	}
+	return one, nil
+}
+
+func (s *Scheduler) keep(one *schedule) {
+	if s.schedules == nil {
+		s.schedules = map[string]*schedule{}
+	}
+	s.schedules[id(one.in.GroupName, one.in.Name)] = one
+}
+
+// check is everything the service checks before it takes a schedule.
+func (s *Scheduler) check(in scheduler.CreateScheduleInput) (*schedule, error) {
+	in.GroupName = aws.String(groupOf(in.GroupName))
+	name := regexp.MustCompile(`^[0-9a-zA-Z\-_.]{1,64}$`)
+	switch {
+	case !name.MatchString(aws.ToString(in.Name)):
+		return nil, invalidSchedule("Value %q at 'name' failed to satisfy constraint: Member must satisfy regular expression pattern: [0-9a-zA-Z-_.]+ and have length 1 to 64", aws.ToString(in.Name))
+	case !name.MatchString(*in.GroupName):
+		return nil, invalidSchedule("Value %q at 'groupName' failed to satisfy constraint", *in.GroupName)
+	case in.ClientToken != nil && !regexp.MustCompile(`^[a-zA-Z0-9\-_]{1,64}$`).MatchString(*in.ClientToken):
+		return nil, invalidSchedule("Value %q at 'clientToken' failed to satisfy constraint", *in.ClientToken)
+	case len(aws.ToString(in.Description)) > 512:
+		return nil, invalidSchedule("Description is over 512 characters")
+	case s.Groups != nil && *in.GroupName != "default" && !slices.Contains(s.Groups, *in.GroupName):
+		return nil, &types.ResourceNotFoundException{Message: aws.String("Schedule group " + *in.GroupName + " does not exist.")}
+	}
+	if err := checkTarget(in.Target); err != nil {
+		return nil, err
+	}
+	if err := checkWindow(in.FlexibleTimeWindow); err != nil {
+		return nil, err
+	}
+	if in.State == "" {
+		in.State = types.ScheduleStateEnabled
+	}
+	e, err := awstime.Parse(aws.ToString(in.ScheduleExpression), aws.ToString(in.ScheduleExpressionTimezone))
+	if err != nil {
+		return nil, invalidSchedule("%s", err)
+	}
+	one := &schedule{in: in, expression: e, made: s.now(), last: s.now()}
+	return one, s.checkTimes(one)
+}
+
+func (s *Scheduler) checkTimes(one *schedule) error {
+	in := one.in
+	switch {
+	case one.expression.Once() && one.next().IsZero():
+		return invalidSchedule("The schedule expression %s is in the past", *in.ScheduleExpression)
+	case in.StartDate != nil && in.StartDate.Before(s.now().Add(-5*time.Minute)):
+		return invalidSchedule("StartDate is in the past")
+	case in.StartDate != nil && in.EndDate != nil && !in.EndDate.After(*in.StartDate):
+		return invalidSchedule("EndDate must be after StartDate")
+	case in.ActionAfterCompletion == types.ActionAfterCompletionDelete && !one.expression.Once() && in.EndDate == nil:
+		return invalidSchedule("ActionAfterCompletion DELETE of a recurring schedule needs an EndDate")
+	}
+	return nil
+}
+
+func invalidSchedule(format string, args ...any) error {
+	return &types.ValidationException{Message: aws.String(fmt.Sprintf(format, args...))}
+}
+
+func checkTarget(t *types.Target) error {
+	switch {
+	case t == nil || aws.ToString(t.Arn) == "" || aws.ToString(t.RoleArn) == "":
+		return invalidSchedule("Target needs Arn and RoleArn")
+	case !strings.HasPrefix(*t.Arn, "arn:"):
+		return invalidSchedule("Target.Arn %q is not an ARN", *t.Arn)
+	case len(aws.ToString(t.Input)) > MaxScheduleInput:
+		return invalidSchedule("Target.Input is over %d bytes", MaxScheduleInput)
+	case t.Input != nil && *t.Input == "":
+		return invalidSchedule("Target.Input must have length greater than or equal to 1")
+	}
+	if p := t.EventBridgeParameters; p != nil {
+		source, kind := aws.ToString(p.Source), aws.ToString(p.DetailType)
+		if source == "" || len(source) > 256 || strings.HasPrefix(source, "aws.") || kind == "" || len([]rune(kind)) > 128 {
+			return invalidSchedule("EventBridgeParameters needs a Source (at most 256, not aws.) and a DetailType (at most 128)")
+		}
+		if !json.Valid([]byte(aws.ToString(t.Input))) {
+			return invalidSchedule("Target.Input must be JSON for an event bus")
+		}
+	}
+	return nil
+}
+
+func checkWindow(w *types.FlexibleTimeWindow) error {
+	if w == nil || w.Mode != types.FlexibleTimeWindowModeOff && w.Mode != types.FlexibleTimeWindowModeFlexible {
+		return invalidSchedule("FlexibleTimeWindow needs Mode OFF or FLEXIBLE")
+	}
+	minutes := aws.ToInt32(w.MaximumWindowInMinutes)
+	if flexible := w.Mode == types.FlexibleTimeWindowModeFlexible; flexible != (minutes >= 1 && minutes <= 1440) || !flexible && w.MaximumWindowInMinutes != nil {
+		return invalidSchedule("MaximumWindowInMinutes is 1 to 1440 with Mode FLEXIBLE and absent with OFF")
+	}
+	return nil
+}
+
+func scheduleCall[T any](ctx context.Context, s *Scheduler, operation string, name *string, effect func() (T, error)) (T, error) {
+	out, err := through(ctx, s.World, "scheduler."+operation, aws.ToString(name), func() (T, error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return effect()
+	})
+	if err == nil {
+		return out, nil
+	}
+	var none T
+	if errors.Is(err, ErrThrottled) {
+		err = &types.ThrottlingException{Message: aws.String("Rate exceeded")}
+	}
+	var modeled smithy.APIError
+	if errors.As(err, &modeled) {
+		return none, &smithy.OperationError{ServiceID: "Scheduler", OperationName: operation, Err: err}
+	}
+	return none, serviceError("Scheduler", operation, err)
+}
