@@ -129,7 +129,12 @@ type answer struct {
 
 func (r *running) http(method, path, token, body string) answer {
 	r.t.Helper()
-	req, err := http.NewRequestWithContext(r.t.Context(), method, r.Info().HTTP+path, strings.NewReader(body))
+	return r.at(r.Info().HTTP, method, path, token, body)
+}
+
+func (r *running) at(base, method, path, token, body string) answer {
+	r.t.Helper()
+	req, err := http.NewRequestWithContext(r.t.Context(), method, base+path, strings.NewReader(body))
 	if err != nil {
 		r.t.Fatal(err)
 	}
