@@ -1,0 +1,354 @@
+package fake_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	ebtypes "github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
+
+	"github.com/steadfast-agents/steadfast/internal/fake"
+	"github.com/steadfast-agents/steadfast/internal/fake/attr"
+)
+
+// toy is a flow of the kind that is explored: an order is taken, which owes an event; the event is put on the bus, and the
+// debt is struck out. Some versions of it have a bug.
+type toy struct {
+	table *fake.Dynamo
+	bus   *fake.Bus
+	bug   string
+}
+
+func newToy(bug string) (*toy, *fake.World) {
+	w := &fake.World{}
+	table := fake.NewDynamo("main")
+	table.World = w
+	return &toy{table: table, bus: &fake.Bus{World: w}, bug: bug}, w
+}
+
+func (f *toy) do(ctx context.Context) error {
+	order := row("ORDER#1", "ORDER", "owed", &types.AttributeValueMemberBOOL{Value: true})
+	if f.bug == "owed later" {
+		delete(order, "owed")
+	}
+	_, err := f.table.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String("main"), Item: order, ConditionExpression: aws.String("attribute_not_exists(pk)")})
+	if err != nil {
+		if _, exists := fake.AsConditionFailed(err, 0); !exists {
+			return err
+		}
+		if f.bug == "repeat is an error" {
+			return nil
+		}
+		return f.pay(ctx)
+	}
+	return f.pay(ctx)
+}
+
+// pay puts the event on the bus if it is owed, then strikes out the debt.
+func (f *toy) pay(ctx context.Context) error {
+	key := row("ORDER#1", "ORDER")
+	got, err := f.table.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String("main"), Key: key, ConsistentRead: aws.Bool(true)})
+	if err != nil || got.Item == nil {
+		return err
+	}
+	if got.Item["owed"] == nil && f.bug != "owed later" {
+		return nil
+	}
+	strike := func() error {
+		_, err := f.table.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: aws.String("main"), Key: key, UpdateExpression: aws.String("REMOVE owed SET told = :t"),
+			ExpressionAttributeValues: attr.Item{":t": n("1")}})
+		return err
+	}
+	if f.bug == "strikes out first" {
+		if err := strike(); err != nil {
+			return err
+		}
+	}
+	_, err = f.bus.PutEvents(ctx, &eventbridge.PutEventsInput{Entries: []ebtypes.PutEventsRequestEntry{entry("Order Taken", "{}")}})
+	if err != nil || f.bug == "strikes out first" {
+		return err
+	}
+	return strike()
+}
+
+// told is the end state: what stands in the table, and whether anybody was told.
+func (f *toy) told() string {
+	return fmt.Sprintf("%stold: %v", f.table.Dump(), len(f.bus.Events()) > 0)
+}
+
+func (f *toy) flow(name string) fake.Flow {
+	return fake.Flow{Name: name, New: func() *fake.Run {
+		f, w := newToy(f.bug)
+		return &fake.Run{World: w, Do: f.do, End: f.told, Recover: func(ctx context.Context) error {
+			if len(f.table.Items("ORDER#")) == 0 { // the client saw an error and sends again
+				return f.do(ctx)
+			}
+			if f.bug == "owed later" {
+				return nil // nothing says that something is owed
+			}
+			return f.pay(ctx)
+		}}
+	}}
+}
+
+func entry(detailType, detail string) ebtypes.PutEventsRequestEntry {
+	return ebtypes.PutEventsRequestEntry{Source: aws.String("toy"), DetailType: &detailType, Detail: &detail}
+}
+
+func TestExploreFindsNothingInACorrectFlow(t *testing.T) {
+	r := fake.Search(t, (&toy{}).flow("toy"))
+	if want := "explored toy: 12 points, 0 violations"; r.String() != want {
+		t.Errorf("Search = %s %v, want %s", r, r.Violations, want)
+	}
+}
+
+func TestExploreFindsPlantedBugs(t *testing.T) {
+	tests := []struct{ bug, want string }{
+		{"strikes out first", "kill after at call 3 (dynamo.UpdateItem ORDER#1|ORDER)"},
+		{"owed later", "kill after at call 1 (dynamo.PutItem ORDER#1|ORDER)"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.bug, func(t *testing.T) {
+			r := fake.Search(t, (&toy{bug: tt.bug}).flow(tt.bug))
+			var all []string
+			for _, v := range r.Violations {
+				all = append(all, v.String())
+			}
+			if got := strings.Join(all, "\n"); !strings.Contains(got, tt.want) {
+				t.Errorf("violations = %s\nwant one that begins %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestExploreWithoutRecoverDoesAgain(t *testing.T) {
+	flow := func(bug string) fake.Flow {
+		return fake.Flow{Name: bug, New: func() *fake.Run {
+			f, w := newToy(bug)
+			return &fake.Run{World: w, Do: f.do, End: f.told}
+		}}
+	}
+	if r := fake.Search(t, flow("")); len(r.Violations) > 0 {
+		t.Errorf("a flow that may be repeated: %v", r.Violations)
+	}
+	if r := fake.Search(t, flow("repeat is an error")); len(r.Violations) == 0 {
+		t.Error("a flow that cannot be repeated was not found out")
+	}
+}
+
+func TestExploreReports(t *testing.T) {
+	tests := []struct {
+		name string
+		run  func(w *fake.World) *fake.Run
+		want string
+	}{
+		{"undisturbed failure", func(w *fake.World) *fake.Run {
+			return &fake.Run{World: w, Do: func(context.Context) error { return errors.New("no luck") }}
+		}, "no luck"},
+		{"panic", func(w *fake.World) *fake.Run {
+			return &fake.Run{World: w, Do: func(context.Context) error { panic("oh") }}
+		}, "panic: oh"},
+		{"recovery without end", func(w *fake.World) *fake.Run {
+			d := fake.NewDynamo("main")
+			d.World = w
+			touch := func(ctx context.Context) error {
+				_, err := d.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String("main"), Item: row("a", "b")})
+				return err
+			}
+			return &fake.Run{World: w, Do: touch, Recover: touch}
+		}, "not quiet after 50 rounds"},
+		{"broken invariant", func(w *fake.World) *fake.Run {
+			return &fake.Run{World: w, Do: func(context.Context) error { return nil }, Check: func() error { return errors.New("two answers") }}
+		}, "two answers"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := fake.Search(t, fake.Flow{Name: tt.name, New: func() *fake.Run { return tt.run(&fake.World{}) }})
+			if len(r.Violations) != 1 || !strings.Contains(r.Violations[0].Problem, tt.want) {
+				t.Errorf("violations = %v, want %q", r.Violations, tt.want)
+			}
+		})
+	}
+}
+
+func TestDeadWorkersDoNothing(t *testing.T) {
+	w := &fake.World{}
+	d := fake.NewDynamo("main")
+	d.World = w
+	w.KillAfter(1)
+	ctx := fake.WithWorker(t.Context(), "w")
+	write := func(sk string) error {
+		_, err := d.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String("main"), Item: row("a", sk)})
+		return err
+	}
+	for _, sk := range []string{"1", "2", "3"} {
+		if err := write(sk); !errors.Is(err, fake.ErrKilled) {
+			t.Errorf("write %s = %v, want ErrKilled", sk, err)
+		}
+	}
+	if context.Cause(ctx) != fake.ErrKilled || !fake.Killed(ctx) {
+		t.Errorf("cause = %v, want ErrKilled", context.Cause(ctx))
+	}
+	if got := keysOf(d.Items("a")); got != "1" {
+		t.Errorf("rows = %q, want only the first", got)
+	}
+	ctx = fake.WithWorker(t.Context(), "w")
+	if err := write("4"); err != nil {
+		t.Errorf("a new life = %v", err)
+	}
+}
+
+// counter is a row that workers count up; without a condition they lose updates.
+type counter struct {
+	table     *fake.Dynamo
+	condition bool
+}
+
+func (c *counter) up(ctx context.Context) error {
+	for {
+		got, err := c.table.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String("main"), Key: row("C", "C"), ConsistentRead: aws.Bool(true)})
+		if err != nil {
+			return err
+		}
+		value, condition, values := n("0"), "attribute_not_exists(pk)", attr.Item(nil)
+		if old := got.Item["n"]; old != nil {
+			value, condition, values = old, "n = :old", attr.Item{":old": old}
+		}
+		was, _ := attr.ParseNumber(attr.Text(value))
+		one, _ := attr.ParseNumber("1")
+		next, _ := was.Plus(one)
+		in := &dynamodb.PutItemInput{TableName: aws.String("main"), Item: row("C", "C", "n", n(next.String()))}
+		if c.condition {
+			in.ConditionExpression, in.ExpressionAttributeValues = &condition, values
+		}
+		if _, err = c.table.PutItem(ctx, in); err == nil {
+			return nil
+		}
+		if _, raced := fake.AsConditionFailed(err, 0); !raced {
+			return err
+		}
+	}
+}
+
+func counting(condition bool, workers int) fake.Steps {
+	return fake.Steps{Name: "counter", New: func() *fake.Meeting {
+		w := &fake.World{}
+		table := fake.NewDynamo("main")
+		table.World = w
+		c := &counter{table: table, condition: condition}
+		m := &fake.Meeting{World: w, End: func() string { return table.Dump() }}
+		for range workers {
+			m.Workers = append(m.Workers, c.up)
+		}
+		return m
+	}}
+}
+
+func TestStepsFindALostUpdate(t *testing.T) {
+	r := fake.SearchSteps(t, counting(false, 2))
+	if len(r.Violations) == 0 {
+		t.Fatal("two workers that count without a condition lose no update")
+	}
+	want := []string{"w1: dynamo.GetItem C|C", "w2: dynamo.GetItem C|C", "w2: dynamo.PutItem C|C", "w1: dynamo.PutItem C|C"}
+	if got := r.Violations[0].Trace; strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("first order = %q, want %q", got, want)
+	}
+}
+
+func TestStepsOfACorrectCounter(t *testing.T) {
+	for _, workers := range []int{2, 3} {
+		r := fake.SearchSteps(t, counting(true, workers))
+		if len(r.Violations) > 0 || !r.Complete || r.Orders < 200 {
+			t.Errorf("%s: %v", r, r.Violations)
+		}
+	}
+}
+
+// leasing is about workers that write under a lease they do not renew: a late one must find that the fence has moved.
+type leasing struct {
+	table      *fake.Dynamo
+	clock      *fake.Clock
+	checkFence bool
+	fences     []string // of those who wrote, in order
+}
+
+func (l *leasing) work(ctx context.Context) error {
+	fence, err := l.acquire(ctx)
+	if _, held := fake.AsConditionFailed(err, 0); held {
+		fence, err = l.acquire(ctx) // once more, with a new look at the clock
+	}
+	if err != nil {
+		return err
+	}
+	in := &dynamodb.UpdateItemInput{
+		TableName: aws.String("main"), Key: row("L", "L"), UpdateExpression: aws.String("SET winner = :me"),
+		ExpressionAttributeValues: attr.Item{":me": s(fake.WorkerName(ctx))},
+	}
+	if l.checkFence {
+		in.ConditionExpression = aws.String("fence = :fence")
+		in.ExpressionAttributeValues[":fence"] = fence
+	}
+	if _, err = l.table.UpdateItem(ctx, in); err == nil {
+		l.fences = append(l.fences, attr.Text(fence))
+	}
+	return err
+}
+
+func (l *leasing) acquire(ctx context.Context) (fence attr.Value, err error) {
+	now := int(l.clock.Now().Unix())
+	out, err := l.table.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: aws.String("main"), Key: row("L", "L"), UpdateExpression: aws.String("SET expires = :then ADD fence :one"),
+		ConditionExpression:       aws.String("attribute_not_exists(expires) OR expires <= :now"),
+		ExpressionAttributeValues: attr.Item{":now": attr.Int(now), ":then": attr.Int(now + 30), ":one": n("1")}, ReturnValues: types.ReturnValueAllNew,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out.Attributes["fence"], nil
+}
+
+func (l *leasing) check() error {
+	if !slices.IsSorted(l.fences) {
+		return fmt.Errorf("a stale owner wrote: fences %v", l.fences)
+	}
+	return nil
+}
+
+func leases(checkFence bool) fake.Steps {
+	return fake.Steps{Name: "lease", Slow: time.Minute, Random: -1, New: func() *fake.Meeting {
+		w := &fake.World{}
+		l := &leasing{table: fake.NewDynamo("main"), clock: &fake.Clock{Follow: true}, checkFence: checkFence}
+		l.table.World = w
+		return &fake.Meeting{World: w, Workers: []func(context.Context) error{l.work, l.work}, Check: l.check}
+	}}
+}
+
+func TestStepsLetTimePass(t *testing.T) {
+	if r := fake.SearchSteps(t, leases(false)); len(r.Violations) == 0 {
+		t.Errorf("%s, want the write of a stale owner found", r)
+	}
+	if r := fake.SearchSteps(t, leases(true)); len(r.Violations) > 0 {
+		t.Errorf("%s: %v", r, r.Violations[0])
+	}
+}
+
+func TestStepsWithADeath(t *testing.T) {
+	steps := fake.Steps{Name: "toy", Kill: true, Random: 50, New: func() *fake.Meeting {
+		f, w := newToy("")
+		return &fake.Meeting{World: w, Workers: []func(context.Context) error{f.do, f.do}, Recover: f.do, End: f.told}
+	}}
+	fake.ExploreSteps(t, steps)
+	r := fake.SearchSteps(t, steps)
+	steps.Kill = false
+	if calm := fake.SearchSteps(t, steps); calm.Orders >= r.Orders {
+		t.Errorf("%d orders with deaths, %d without", r.Orders, calm.Orders)
+	}
+}
