@@ -46,8 +46,8 @@ func (m Model) input(req model.Request) (*bedrockruntime.ConverseStreamInput, er
 	return in, nil
 }
 
-// whole is the same request for Converse.
-func whole(in *bedrockruntime.ConverseStreamInput) *bedrockruntime.ConverseInput {
+// forConverse is the same request for Converse.
+func forConverse(in *bedrockruntime.ConverseStreamInput) *bedrockruntime.ConverseInput {
 	out := &bedrockruntime.ConverseInput{
 		ModelId:                      in.ModelId,
 		System:                       in.System,

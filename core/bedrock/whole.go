@@ -14,7 +14,7 @@ import (
 
 // whole asks with Converse and yields the answer as events.
 func (m Model) whole(ctx context.Context, in *bedrockruntime.ConverseStreamInput, yield func(model.Event, error) bool) {
-	out, err := m.Client.Converse(ctx, whole(in), careful)
+	out, err := m.Client.Converse(ctx, forConverse(in), careful)
 	if err != nil {
 		yield(nil, failure(ctx, *in.ModelId, err))
 		return
