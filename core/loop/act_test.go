@@ -75,7 +75,7 @@ func TestParallelIsBounded(t *testing.T) {
 				if got := int(most.Load()); got != tt.want {
 					t.Errorf("%d tools ran at once, want %d", got, tt.want)
 				}
-				if got := len(m.requests[1].Messages[2].Results()); got != 20 {
+				if got := len(m.Requests()[1].Messages[2].Results()); got != 20 {
 					t.Errorf("%d results, want 20", got)
 				}
 			})
@@ -114,7 +114,7 @@ func TestWhateverAToolDoesIsAResult(t *testing.T) {
 			if _, err := (loop.Runner{Model: m, Tools: []tool.Tool{tt.tool}}).Run(t.Context(), tool.Context{}, history("go")); err != nil {
 				t.Fatal(err)
 			}
-			got := briefResult(m.requests[1].Messages[2].Results()[0])
+			got := briefResult(m.Requests()[1].Messages[2].Results()[0])
 			if !strings.HasPrefix(got, tt.want) || len(got) > tool.DefaultMaxResult+200 {
 				t.Errorf("result = %.200s (%d bytes), want %s", got, len(got), tt.want)
 			}

@@ -170,8 +170,14 @@ func TestCancelledInMidStream(t *testing.T) {
 	stop := errors.New("stopped by the user")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	tr := &trace{}
-	m := newScript(t, attempt{model.TextDelta{Text: "The"}, func() { cancel(stop) }, model.TextDelta{Text: " answer"}, model.Stop{Reason: model.EndTurn}})
-	out, err := loop.Runner{Model: m, Watch: tr.watch}.Run(ctx, tool.Context{}, history("go"))
+	m := newScript(t, attempt{model.TextDelta{Text: "The"}, model.TextDelta{Text: " answer"}, model.Stop{Reason: model.EndTurn}})
+	m.Script[0] = m.Script[0].Waiting(1, make(chan struct{}))
+	out, err := loop.Runner{Model: m, Watch: func(e loop.Event) {
+		tr.watch(e)
+		if _, ok := e.(loop.Text); ok {
+			cancel(stop)
+		}
+	}}.Run(ctx, tool.Context{}, history("go"))
 	if !errors.Is(err, stop) || len(out.Final.Content) != 0 {
 		t.Errorf("Run = %+v, %v, want %v", out, err, stop)
 	}

@@ -27,7 +27,7 @@ func TestOnce(t *testing.T) {
 	if got, want := m.asked(1)[2], `user: c1:"posts of acme for u1"`; got != want {
 		t.Errorf("the tool's result is %s, want %s", got, want)
 	}
-	if req := m.requests[0]; req.System != loop.DefaultSystemPrompt || req.MaxTokens != loop.DefaultMaxTokens || *req.Temperature != loop.DefaultTemperature {
+	if req := m.Requests()[0]; req.System != loop.DefaultSystemPrompt || req.MaxTokens != loop.DefaultMaxTokens || *req.Temperature != loop.DefaultTemperature {
 		t.Errorf("request = %+v, want the defaults", req)
 	}
 }
@@ -38,7 +38,7 @@ func TestOnceSettings(t *testing.T) {
 	if err != nil || got.Limit != loop.LimitSteps || got.StopReason != "" || got.Steps != 1 || got.Output == "" {
 		t.Errorf("Run = %+v, %v, want the limit of steps", got, err)
 	}
-	if req := m.requests[0]; req.System != "Be brief." || req.MaxTokens != 7 || *req.Temperature != 0 {
+	if req := m.Requests()[0]; req.System != "Be brief." || req.MaxTokens != 7 || *req.Temperature != 0 {
 		t.Errorf("request = %+v", req)
 	}
 }

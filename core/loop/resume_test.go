@@ -2,9 +2,9 @@ package loop_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"testing"
 	"time"
 
@@ -14,30 +14,23 @@ import (
 	"github.com/steadfast-agents/steadfast/core/loop"
 	"github.com/steadfast-agents/steadfast/core/model"
 	"github.com/steadfast-agents/steadfast/core/tool"
+	"github.com/steadfast-agents/steadfast/internal/fake"
 )
 
-// planner asks for two tools in each of two steps and then answers. What it says follows from the history alone.
-type planner struct{ t *testing.T }
-
-func (p planner) Stream(_ context.Context, req model.Request) iter.Seq2[model.Event, error] {
-	if err := model.Check(req); err != nil {
-		p.t.Errorf("a request is refused: %v", err)
-	}
+// plan asks for two tools in each of two steps and then answers. What it says follows from the history alone.
+func plan(req model.Request) fake.Turn {
 	var results int
 	for _, m := range req.Messages {
 		results += len(m.Results())
 	}
-	events := says(model.EndTurn, fmt.Sprintf("done after %d results", results))
 	if step := results / 2; step < 2 {
-		events = calls(fmt.Sprintf(`work {"x":"%d.1"}`, step), fmt.Sprintf(`work {"x":"%d.2"}`, step))
+		return fake.Calls("", workOn(step, 1), workOn(step, 2))
 	}
-	return func(yield func(model.Event, error) bool) {
-		for _, e := range events {
-			if !yield(e.(model.Event), nil) {
-				return
-			}
-		}
-	}
+	return fake.Say(fmt.Sprintf("done after %d results", results))
+}
+
+func workOn(step, n int) model.ToolUse {
+	return model.ToolUse{ID: fmt.Sprintf("c%d", n), Name: "work", Input: json.RawMessage(fmt.Sprintf(`{"x":"%d.%d"}`, step, n))}
 }
 
 var errKilled = errors.New("the worker is dead")
@@ -112,7 +105,8 @@ func TestResumeAtEveryPoint(t *testing.T) {
 			ran[x]++
 			return "did " + x, nil
 		})
-		r := loop.Runner{Model: planner{t}, Tools: []tool.Tool{work}, Journal: b, Limits: loop.Limits{Parallel: 1}}
+		m := &fake.Model{Answer: plan}
+		r := loop.Runner{Model: m, Tools: []tool.Tool{work}, Journal: b, Limits: loop.Limits{Parallel: 1}}
 		out, err := r.Run(t.Context(), tool.Context{}, b.history)
 		if killAt > 0 {
 			if !errors.Is(err, errKilled) {
@@ -126,6 +120,9 @@ func TestResumeAtEveryPoint(t *testing.T) {
 		}
 		if err != nil {
 			t.Fatalf("killed at %d (after: %v): the next owner's Run = %v", killAt, after, err)
+		}
+		for _, err := range m.Refused() {
+			t.Errorf("killed at %d (after: %v): a request is refused: %v", killAt, after, err)
 		}
 		return b, ran, out.Final.PlainText()
 	}

@@ -56,7 +56,7 @@ func TestRunStepByStep(t *testing.T) {
 		if diff := cmp.Diff(wantAsked, m.asked(1)); diff != "" {
 			t.Errorf("second request (-want +got):\n%s", diff)
 		}
-		if req := m.requests[1]; req.System != "Be brief." || req.MaxTokens != 100 || len(req.Tools) != 2 || req.Tools[0].Name != "slow" {
+		if req := m.Requests()[1]; req.System != "Be brief." || req.MaxTokens != 100 || len(req.Tools) != 2 || req.Tools[0].Name != "slow" {
 			t.Errorf("request = %+v", req)
 		}
 	})
@@ -112,7 +112,7 @@ func TestP01AnOpenCallIsNotRunOnceTheUserSpoke(t *testing.T) {
 	if _, err := (loop.Runner{Model: m, Tools: []tool.Tool{never}}).Run(t.Context(), tool.Context{}, history("go", called("a"), "never mind")); err != nil {
 		t.Fatal(err)
 	}
-	last := m.requests[0].Messages[2]
+	last := m.Requests()[0].Messages[2]
 	if r := last.Results(); len(r) != 1 || r[0].ID != "a" || r[0].Status != model.Failure || last.PlainText() != "never mind" {
 		t.Errorf("the model saw %s, want an error result for a and the new text", brief(last))
 	}
@@ -171,8 +171,8 @@ func TestJournalErrorsEndTheRun(t *testing.T) {
 			for _, r := range out.Finished {
 				finished = append(finished, briefResult(r))
 			}
-			if got := strings.Join(finished, " "); got != tt.finished || len(m.requests) != tt.requests || len(out.Final.Content) != 0 {
-				t.Errorf("Finished = %s, %d requests, Final %v, want %s, %d, none", got, len(m.requests), out.Final, tt.finished, tt.requests)
+			if got := strings.Join(finished, " "); got != tt.finished || len(m.Requests()) != tt.requests || len(out.Final.Content) != 0 {
+				t.Errorf("Finished = %s, %d requests, Final %v, want %s, %d, none", got, len(m.Requests()), out.Final, tt.finished, tt.requests)
 			}
 			if last := tr.lines[len(tr.lines)-1]; !strings.HasPrefix(last, tt.last) {
 				t.Errorf("the last line is %q, want nothing after %s", last, tt.last)
@@ -244,8 +244,8 @@ func TestToolNamesAsTheModelKnowsThem(t *testing.T) {
 	if _, err := (loop.Runner{Model: m, Tools: []tool.Tool{odd, twice}}).Run(t.Context(), tool.Context{}, history("go")); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := m.asked(1)[2], `user: c1:"read"`; got != want || len(m.requests[0].Tools) != 1 {
-		t.Errorf("the model saw %s and %d tools, want %s and 1", got, len(m.requests[0].Tools), want)
+	if got, want := m.asked(1)[2], `user: c1:"read"`; got != want || len(m.Requests()[0].Tools) != 1 {
+		t.Errorf("the model saw %s and %d tools, want %s and 1", got, len(m.Requests()[0].Tools), want)
 	}
 }
 
@@ -268,7 +268,7 @@ func TestToolChoiceCountsUntilThereAreResults(t *testing.T) {
 	if _, err := r.Run(t.Context(), tool.Context{}, history("go")); err != nil {
 		t.Fatal(err)
 	}
-	if first, second := m.requests[0].ToolChoice, m.requests[1].ToolChoice; first.Name != "work" || second != (model.ToolChoice{}) {
+	if first, second := m.Requests()[0].ToolChoice, m.Requests()[1].ToolChoice; first.Name != "work" || second != (model.ToolChoice{}) {
 		t.Errorf("tool choices = %+v, %+v, want work, none", first, second)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"strings"
 	"sync"
 	"testing"
@@ -13,50 +12,39 @@ import (
 	"github.com/steadfast-agents/steadfast/core/loop"
 	"github.com/steadfast-agents/steadfast/core/model"
 	"github.com/steadfast-agents/steadfast/core/tool"
+	"github.com/steadfast-agents/steadfast/internal/fake"
 )
 
-// attempt is what one model call does: events, an error to end with, or a func to run in between.
+// attempt is what one model call does: events, and an error to end with.
 type attempt []any
 
-// script is a model that plays its attempts in order and checks every request it gets.
+// script is a model that plays its attempts in order. A request that the service would refuse, or one too many, fails the
+// test.
 type script struct {
-	t        testing.TB
-	attempts []attempt
-	requests []model.Request
+	*fake.Model
+	t testing.TB
 }
 
-func newScript(t testing.TB, attempts ...attempt) *script {
-	return &script{t: t, attempts: attempts}
-}
-
-func (s *script) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
-	if err := model.Check(req); err != nil {
-		s.t.Errorf("request %d is refused: %v", len(s.requests), err)
-	}
-	s.requests = append(s.requests, req)
-	if len(s.requests) > len(s.attempts) {
-		s.t.Errorf("the model is asked %d times, the script has %d attempts", len(s.requests), len(s.attempts))
-		return func(yield func(model.Event, error) bool) { yield(model.Stop{Reason: model.EndTurn}, nil) }
-	}
-	return func(yield func(model.Event, error) bool) {
-		for _, step := range s.attempts[len(s.requests)-1] {
-			switch step := step.(type) {
-			case func():
-				step()
-			case error:
-				yield(nil, step)
-				return
-			case model.Event:
-				if ctx.Err() != nil {
-					yield(nil, ctx.Err())
-					return
-				}
-				if !yield(step, nil) {
-					return
-				}
-			}
+func newScript(t testing.TB, attempts ...attempt) script {
+	m := &fake.Model{Script: []fake.Turn{}}
+	for _, a := range attempts {
+		var turn fake.Turn
+		for _, step := range a {
+			event, _ := step.(model.Event)
+			err, _ := step.(error)
+			turn = append(turn, fake.Piece{Event: event, Err: err})
 		}
+		m.Script = append(m.Script, turn)
 	}
+	t.Cleanup(func() {
+		for _, err := range m.Refused() {
+			t.Errorf("a request is refused: %v", err)
+		}
+		if n := len(m.Requests()); n > len(attempts) {
+			t.Errorf("the model was asked %d times, the script has %d attempts", n, len(attempts))
+		}
+	})
+	return script{m, t}
 }
 
 // says streams text and ends with reason.
@@ -235,12 +223,12 @@ func briefResult(r model.ToolResult) string {
 }
 
 // asked is the i-th request's messages in lines.
-func (s *script) asked(i int) []string {
-	if i >= len(s.requests) {
-		s.t.Fatalf("there was no request %d, only %d", i, len(s.requests))
+func (s script) asked(i int) []string {
+	if i >= len(s.Requests()) {
+		s.t.Fatalf("there was no request %d, only %d", i, len(s.Requests()))
 	}
 	var lines []string
-	for _, m := range s.requests[i].Messages {
+	for _, m := range s.Requests()[i].Messages {
 		lines = append(lines, brief(m))
 	}
 	return lines

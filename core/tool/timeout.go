@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -12,7 +13,7 @@ import (
 
 // Timeout ends each call after d: its context is cancelled and the caller gets fault.Unavailable with reason "tool_timeout" at
 // once. A tool that ignores its context goes on in the background and may still have an effect; its result is discarded.
-// d <= 0 leaves the tool as it is.
+// When the caller's own context ends, the tool has what is left of d to return. d <= 0 leaves the tool as it is.
 func Timeout(t Tool, d time.Duration) Tool {
 	if d <= 0 {
 		return t
@@ -30,13 +31,23 @@ func (t timed) Call(ctx Context, input json.RawMessage) (any, error) {
 	slow := fault.New(fault.Unavailable, "the tool did not finish within %s", t.limit).Because("tool_timeout")
 	inner, cancel := context.WithTimeoutCause(ctx.Context, t.limit, slow)
 	defer cancel()
+	timer := time.NewTimer(t.limit)
+	defer timer.Stop()
 	done := make(chan outcome, 1)
 	go func() { done <- run(t.Tool, ctx.With(inner), input) }()
 	select {
 	case o := <-done:
 		return o.unwrap()
 	case <-inner.Done():
-		return nil, context.Cause(inner)
+		if errors.Is(context.Cause(inner), slow) {
+			return nil, slow
+		}
+	}
+	select { // the caller's own context has ended
+	case o := <-done:
+		return o.unwrap()
+	case <-timer.C:
+		return nil, slow
 	}
 }
 

@@ -49,16 +49,34 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-func TestTimeoutPassesOnTheEndOfTheTurn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		stop := errors.New("stopped by the user")
-		ctx, cancel := context.WithCancelCause(t.Context())
-		time.AfterFunc(time.Second, func() { cancel(stop) })
-		waiting := doing(func(ctx tool.Context) (string, error) { <-ctx.Done(); return "", context.Cause(ctx) })
-		if _, err := tool.Timeout(waiting, time.Minute).Call(tool.Context{Context: ctx}, nil); !errors.Is(err, stop) {
-			t.Errorf("Call = %v, want %v", err, stop)
-		}
-	})
+func TestTimeoutWhenTheTurnEnds(t *testing.T) {
+	stop, slow := errors.New("stopped by the user"), fault.New(fault.Unavailable, "slow").Because("tool_timeout")
+	tests := []struct {
+		name string
+		fn   func(ctx tool.Context) (string, error)
+		want any
+		err  error
+		took time.Duration
+	}{
+		{"listens", func(ctx tool.Context) (string, error) { <-ctx.Done(); return "", context.Cause(ctx) }, "", stop, time.Second},
+		{"saves first", func(ctx tool.Context) (string, error) { <-ctx.Done(); time.Sleep(time.Second); return "saved", nil }, "saved", nil, 2 * time.Second},
+		{"does not listen", func(ctx tool.Context) (string, error) { time.Sleep(time.Hour); return "late", nil }, nil, slow, time.Minute},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				time.AfterFunc(time.Second, func() { cancel(stop) })
+				begin := time.Now()
+				got, err := tool.Timeout(doing(tt.fn), time.Minute).Call(tool.Context{Context: ctx}, nil)
+				sameErr := errors.Is(err, tt.err) || tt.err == error(slow) && fault.ReasonOf(err) == "tool_timeout"
+				if got != tt.want || !sameErr || time.Since(begin) != tt.took {
+					t.Errorf("Call = %v, %v after %s, want %v, %v after %s", got, err, time.Since(begin), tt.want, tt.err, tt.took)
+				}
+				time.Sleep(time.Hour) // lets the one that does not listen end
+			})
+		})
+	}
 }
 
 func TestTimeoutPassesOnPanics(t *testing.T) {
