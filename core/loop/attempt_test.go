@@ -101,7 +101,7 @@ func TestNotRetried(t *testing.T) {
 }
 
 func TestTheStreamBreaksAfterItsEnd(t *testing.T) {
-	m := newScript(t, append(says(model.EndTurn, "whole"), fault.New(fault.Unavailable, "reset by peer")))
+	m := newScript(t, append(says(model.EndTurn, "whole"), fault.New(fault.Unavailable, "connection reset")))
 	out, err := loop.Runner{Model: m}.Run(t.Context(), tool.Context{}, history("go"))
 	if err != nil || out.Final.PlainText() != "whole" {
 		t.Errorf("Run = %+v, %v, want the answer that was whole", out, err)
