@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -16,6 +18,8 @@ type Flow struct {
 	New    func() *Run // a fresh world, the same each time
 	Modes  []Mode      // the disturbances to try at each call; nil: KillBefore, KillAfter, LoseAnswer
 	Rounds int         // how many rounds of recovery may be needed; 0 means 50
+	Pairs  int         // also so many runs with two disturbances, drawn by Seed: the second may strike the recovery
+	Seed   uint64
 }
 
 // Run is one world with the flow in it. It is made and used inside of a testing/synctest bubble, so waiting costs no time.
@@ -36,22 +40,18 @@ type Run struct {
 type Report struct {
 	Flow       string
 	Calls      int // of the undisturbed run, up to the last with an effect
-	Points     int // runs that were really disturbed
+	Points     int // runs in which a disturbance struck
 	Violations []Violation
 }
 
 // Violation is a disturbance that the flow did not survive.
 type Violation struct {
-	Call    int // 0: the undisturbed run itself
-	Mode    Mode
-	What    string // the call that was disturbed
+	What    string // the disturbances and the calls they struck
 	Problem string
 }
 
 // String is the violation in a line and its problem below.
-func (v Violation) String() string {
-	return fmt.Sprintf("%s at call %d (%s): %s", v.Mode, v.Call, v.What, v.Problem)
-}
+func (v Violation) String() string { return v.What + ": " + v.Problem }
 
 // String is the summary line.
 func (r Report) String() string {
@@ -71,58 +71,73 @@ func Explore(t *testing.T, f Flow) {
 // Search is Explore without failing the test.
 func Search(t *testing.T, f Flow) Report {
 	t.Helper()
-	calm := f.run(t, Disturbance{})
+	calm := f.run(t)
 	r := Report{Flow: f.Name, Calls: calm.calls}
 	if calm.problem != "" {
-		r.Violations = append(r.Violations, Violation{Mode: "nothing", What: "undisturbed", Problem: calm.problem})
+		r.Violations = append(r.Violations, Violation{"undisturbed", calm.problem})
 		return r
 	}
-	modes := f.Modes
-	if modes == nil {
-		modes = []Mode{KillBefore, KillAfter, LoseAnswer}
-	}
 	for k := 1; k <= calm.calls; k++ {
-		for _, mode := range modes {
-			o := f.run(t, Disturbance{At: k, Mode: mode})
-			if !o.disturbed {
-				continue
-			}
-			r.Points++
-			if o.problem == "" && o.end != calm.end {
-				o.problem = "another end (-undisturbed +disturbed):\n" + cmp.Diff(calm.end, o.end)
-			}
-			if o.problem != "" {
-				r.Violations = append(r.Violations, Violation{Call: k, Mode: mode, What: o.what, Problem: o.problem})
-			}
+		for _, mode := range f.modes() {
+			r.judge(calm, f.run(t, Disturbance{At: k, Mode: mode}))
 		}
+	}
+	dice := rand.New(rand.NewPCG(f.Seed, 0))
+	for range f.Pairs {
+		first := f.draw(dice, 0, calm.calls)
+		r.judge(calm, f.run(t, first, f.draw(dice, first.At, calm.calls)))
 	}
 	return r
 }
 
+func (f Flow) modes() []Mode {
+	if f.Modes != nil {
+		return f.Modes
+	}
+	return []Mode{KillBefore, KillAfter, LoseAnswer}
+}
+
+// draw makes a disturbance of one of the next calls after a call.
+func (f Flow) draw(dice *rand.Rand, after, calls int) Disturbance {
+	modes := f.modes()
+	return Disturbance{At: after + 1 + dice.IntN(max(calls, 1)), Mode: modes[dice.IntN(len(modes))]}
+}
+
+// judge counts a disturbed run and keeps what is wrong with it.
+func (r *Report) judge(calm, o outcome) {
+	if o.what == "" {
+		return
+	}
+	r.Points++
+	if o.problem == "" && o.end != calm.end {
+		o.problem = "another end (-undisturbed +disturbed):\n" + cmp.Diff(calm.end, o.end)
+	}
+	if o.problem != "" {
+		r.Violations = append(r.Violations, Violation{o.what, o.problem})
+	}
+}
+
 // outcome is what became of one run.
 type outcome struct {
-	end, problem, what string
-	calls              int // up to the last with an effect
-	disturbed          bool
+	end, problem string
+	what         string // the disturbances that struck, "" for none
+	calls        int    // up to the last with an effect
 }
 
 // run makes a world, disturbs it and lets it come to its end.
-func (f Flow) run(t *testing.T, d Disturbance) (o outcome) {
+func (f Flow) run(t *testing.T, plan ...Disturbance) (o outcome) {
 	synctest.Test(t, func(t *testing.T) {
 		run := f.New()
-		if d.At > 0 {
+		for _, d := range plan {
 			run.World.Disturb(d)
 		}
 		err := asWorker(t.Context(), "do", run.Do)
-		if err != nil && d.At == 0 {
+		if err != nil && plan == nil {
 			o.problem = "the undisturbed flow failed: " + err.Error()
 			return
 		}
 		o.calls, err = settle(t.Context(), run.World, run.recovery(err), f.rounds())
-		o.disturbed = run.World.Disturbed() > 0
-		if calls := run.World.Calls(); d.At > 0 && d.At <= len(calls) {
-			o.what = calls[d.At-1].Name + " " + calls[d.At-1].Note
-		}
+		o.what = struck(run.World.Calls(), plan)
 		if err != nil {
 			o.problem = err.Error()
 			return
@@ -130,6 +145,18 @@ func (f Flow) run(t *testing.T, d Disturbance) (o outcome) {
 		o.end, o.problem = finish(run.End, run.Check)
 	})
 	return o
+}
+
+// struck tells which calls the disturbances met.
+func struck(calls []Call, plan []Disturbance) string {
+	var out []string
+	for _, d := range plan {
+		if d.At <= len(calls) {
+			c := calls[d.At-1]
+			out = append(out, fmt.Sprintf("%s at call %d (%s %s)", d.Mode, d.At, c.Name, c.Note))
+		}
+	}
+	return strings.Join(out, ", then ")
 }
 
 func (f Flow) rounds() int {

@@ -129,6 +129,23 @@ func TestExploreFindsPlantedBugs(t *testing.T) {
 	}
 }
 
+// A recovery that strikes out the debt before it pays is only found out when it is cut off itself.
+func TestExplorePairs(t *testing.T) {
+	flow := fake.Flow{Name: "pairs", New: func() *fake.Run {
+		good, w := newToy("")
+		bad := &toy{table: good.table, bus: good.bus, bug: "strikes out first"}
+		return &fake.Run{World: w, Do: good.do, Recover: bad.do, End: good.told}
+	}}
+	if r := fake.Search(t, flow); len(r.Violations) > 0 {
+		t.Fatalf("one disturbance is enough: %v", r.Violations)
+	}
+	flow.Pairs = 100
+	r := fake.Search(t, flow)
+	if len(r.Violations) == 0 || !strings.Contains(r.Violations[0].What, ", then kill") {
+		t.Errorf("%s %v, want a violation by two deaths", r, r.Violations)
+	}
+}
+
 func TestExploreWithoutRecoverDoesAgain(t *testing.T) {
 	flow := func(bug string) fake.Flow {
 		return fake.Flow{Name: bug, New: func() *fake.Run {
