@@ -125,3 +125,19 @@ func TestInfoFile(t *testing.T) {
 		t.Errorf("the issuer's keys = %+v", keys)
 	}
 }
+
+// TestTemplateOfTheProject starts the template that deploys; nothing is built.
+func TestTemplateOfTheProject(t *testing.T) {
+	c, err := cloud.Start(t.Context(), cloud.Options{Dir: filepath.Join("..", ".."), Addr: "127.0.0.1:0", Cache: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := c.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}()
+	if got := c.Info(); got.Table != "steadfast-Table" || !strings.HasSuffix(got.WS, "/live") || got.Bus != "default" {
+		t.Errorf("Info = %+v", got)
+	}
+}

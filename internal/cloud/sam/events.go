@@ -116,7 +116,7 @@ func (p ruleProperties) rule(function string) (Rule, error) {
 	case p.Pattern.Kind != yaml.MappingNode:
 		return Rule{}, fmt.Errorf("a Pattern is needed")
 	case p.Input != nil || p.InputPath != nil:
-		return Rule{}, fmt.Errorf("Input and InputPath are not supported by the local cloud")
+		return Rule{}, fmt.Errorf("a rule with Input or InputPath is not supported by the local cloud")
 	case p.DeadLetterConfig.Type != "":
 		return Rule{}, fmt.Errorf("DeadLetterConfig needs the Arn of a queue of the template")
 	}
