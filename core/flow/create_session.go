@@ -25,7 +25,17 @@ type CreateSessionIn struct {
 
 // CreateSessionOut is the session as its owner may use it.
 type CreateSessionOut struct {
-	SessionID, Title, ContinuationToken string
+	SessionID         string `json:"sessionId"`
+	Title             string `json:"title"`
+	ContinuationToken string `json:"continuationToken"`
+}
+
+// Config is the configuration that a request asks for.
+func Config(c contract.CreateSession) session.Config {
+	return session.Config{
+		SessionID: c.SessionID, UserID: c.UserID, Title: c.Title, SystemPrompt: c.SystemPrompt, ModelID: c.ModelID,
+		Temperature: c.Temperature, MaxTokens: c.MaxTokens, Tools: c.Tools, MCPServers: c.MCPServers,
+	}
 }
 
 // Do makes the session. Idempotent for the same CreatedBy. Faults: Invalid, Conflict (another session has the id), Unavailable.

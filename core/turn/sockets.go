@@ -45,9 +45,11 @@ func (o *owner) followers(ctx context.Context) []socket.Subscriber {
 		o.log.WarnContext(ctx, "followers are not known", "error", err)
 		return nil
 	}
-	list := make([]socket.Subscriber, len(connections))
-	for i, c := range connections {
-		list[i] = socket.Subscriber{ConnectionID: c.ID, ConnectedAt: time.UnixMilli(c.ConnectedAt), Features: c.Features}
+	var list []socket.Subscriber
+	for _, c := range connections {
+		if c.UserID == o.state.Principal.ID { // who asked to follow before the session was somebody else's sees nothing
+			list = append(list, socket.Subscriber{ConnectionID: c.ID, ConnectedAt: time.UnixMilli(c.ConnectedAt), Features: c.Features})
+		}
 	}
 	return list
 }

@@ -32,10 +32,10 @@ func (o *owner) work(ctx context.Context) (done bool, err error) {
 	view := o.newView(ctx)
 	runner := loop.Runner{
 		Model: o.Model, Request: setup.request, Tools: setup.tools, Limits: o.Limits, Journal: &journal{owner: o, view: view},
+		Spent: loop.Spent{Steps: int(o.state.Step / 2)}, // a step is saved twice: its calls, their results
 		Watch: func(e loop.Event) { view.show(running, e) }, Sleep: o.Sleep, Log: o.log,
 	}
-	messages, _ := snapshot.Repair(h.Messages[:len(h.Messages):len(h.Messages)])
-	out, err := runner.Run(running, o.toolContext(running, setup), resumable(h.Messages, messages))
+	out, err := runner.Run(running, o.toolContext(running, setup), h.Messages)
 	flag := stop()
 	if err == nil && view.err != nil {
 		err = view.err
@@ -44,22 +44,6 @@ func (o *owner) work(ctx context.Context) (done bool, err error) {
 		err = flag
 	}
 	return o.finish(ctx, view, out, err)
-}
-
-// resumable gives the history to run from: repaired, but with the calls still open that the last message asks for, since they
-// are this turn's to run.
-func resumable(stored, repaired []model.Message) []model.Message {
-	if len(stored) == 0 {
-		return repaired
-	}
-	last := stored[len(stored)-1]
-	if last.Role == model.Assistant && len(last.Calls()) > 0 && len(repaired) > 0 {
-		end := repaired[len(repaired)-1]
-		if end.Role == model.User && len(end.Results()) == len(last.Calls()) {
-			return repaired[:len(repaired)-1]
-		}
-	}
-	return repaired
 }
 
 // finish turns what the run came to into the end of the turn, or into a reason to read again.

@@ -1,0 +1,103 @@
+package boot
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/apigatewaymanagementapi"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	"github.com/google/uuid"
+	"github.com/steadfast-agents/steadfast/core/bus"
+	"github.com/steadfast-agents/steadfast/core/flow"
+	"github.com/steadfast-agents/steadfast/core/socket"
+	"github.com/steadfast-agents/steadfast/core/store"
+)
+
+// Edges are the outside world of a function: its environment and the edges of its use-cases.
+type Edges struct {
+	Env
+	flow.Edges
+}
+
+// MustEnv reads the environment. When something is missing or malformed it says so in one log line and ends the process: a
+// function that cannot work must not answer.
+func MustEnv(needs ...Need) Env {
+	env, err := Load(os.Getenv, needs...)
+	if err != nil {
+		Log().Error(err.Error())
+		os.Exit(1)
+	}
+	return env
+}
+
+// MustOpen is MustEnv that also prepares the clients. It asks nothing over the network.
+func MustOpen(needs ...Need) Edges {
+	env := MustEnv(needs...)
+	table := store.Table{Name: env.TableName, DynamoDB: dynamodb.NewFromConfig(Config("DYNAMODB", env.Region))}
+	events := bus.Bus{
+		EventBridge: eventbridge.NewFromConfig(Config("EVENTBRIDGE", env.Region)), Name: env.EventBusName, Source: env.EventSource, Details: table,
+	}
+	return Edges{env, flow.Edges{Table: table, Bus: events, Now: time.Now, NewID: uuid.NewString, Log: Log()}}
+}
+
+// Log is a function's log: JSON lines on standard error, as Lambda's own are.
+func Log() *slog.Logger {
+	return slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level(os.Getenv("AWS_LAMBDA_LOG_LEVEL"))}))
+}
+
+func level(name string) slog.Level {
+	var l slog.Level
+	if l.UnmarshalText([]byte(name)) != nil {
+		return slog.LevelInfo
+	}
+	return l
+}
+
+// Config is the SDK's configuration inside of Lambda, where credentials stand in the environment: the SDK's own loader reads
+// files and asks services that no function has, and weighs more than all of the rest. service names the endpoint's variable, as
+// the SDK does.
+func Config(service, region string) aws.Config {
+	c := aws.Config{Region: region, Credentials: aws.CredentialsProviderFunc(environmentCredentials)}
+	for _, name := range []string{"AWS_ENDPOINT_URL_" + service, "AWS_ENDPOINT_URL"} {
+		if endpoint := os.Getenv(name); endpoint != "" {
+			c.BaseEndpoint = &endpoint
+			break
+		}
+	}
+	return c
+}
+
+func environmentCredentials(context.Context) (aws.Credentials, error) {
+	return aws.Credentials{
+		AccessKeyID: os.Getenv("AWS_ACCESS_KEY_ID"), SecretAccessKey: os.Getenv("AWS_SECRET_ACCESS_KEY"),
+		SessionToken: os.Getenv("AWS_SESSION_TOKEN"), Source: "environment",
+	}, nil
+}
+
+// Sockets posts to the connections of the WebSocket API. A connection that has gone is forgotten.
+func (e Edges) Sockets() *socket.Caster {
+	config := Config("APIGATEWAYMANAGEMENTAPI", e.Region)
+	endpoint := e.WebSocketEndpoint
+	client := apigatewaymanagementapi.NewFromConfig(config, func(o *apigatewaymanagementapi.Options) { o.BaseEndpoint = &endpoint })
+	return &socket.Caster{
+		Connections: client, Now: e.Now, Log: e.Log,
+		Gone: func(ctx context.Context, id string) {
+			if err := e.Table.Disconnect(ctx, id); err != nil {
+				e.Log.WarnContext(ctx, "a connection that has gone was not forgotten", "connection", id, "error", err)
+			}
+		},
+	}
+}
+
+// WebSocketURL is where clients open their sockets.
+func (e Edges) WebSocketURL() string {
+	if rest, ok := strings.CutPrefix(e.WebSocketEndpoint, "http"); ok {
+		return "ws" + rest // https becomes wss
+	}
+	return e.WebSocketEndpoint
+}

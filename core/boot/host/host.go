@@ -1,0 +1,53 @@
+// Package host opens what only the heavy functions need beside boot's edges: the model, and the content that the user of the
+// bundle wrote in agent/.
+package host
+
+import (
+	"os"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
+	"github.com/steadfast-agents/steadfast/core/bedrock"
+	"github.com/steadfast-agents/steadfast/core/boot"
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/tool"
+	"github.com/steadfast-agents/steadfast/core/turn"
+)
+
+// Content is what the folder agent/ gives.
+type Content struct {
+	Instructions string // the system prompt of sessions that bring none
+	Tools        tool.Registry
+}
+
+// Validate reports everything that is wrong with the content. Faults: Invalid.
+func (c Content) Validate() error {
+	return fault.Wrap(fault.Invalid, c.Tools.Validate(), "agent")
+}
+
+// Model is the model of sessions that name none, and by name every other one that Bedrock has.
+func Model(e boot.Edges) bedrock.Model {
+	temperature := e.Temperature
+	return bedrock.Model{
+		Client: bedrockruntime.NewFromConfig(boot.Config("BEDROCK_RUNTIME", e.BedrockRegion)), ID: e.ModelID,
+		MaxTokens: e.MaxTokens, Temperature: &temperature, Log: e.Log,
+	}
+}
+
+// MustEngine runs turns with the content, on a function whose timeout is the given one. Unsound content ends the process with one
+// log line.
+func MustEngine(e boot.Edges, c Content, timeout time.Duration) *turn.Engine {
+	if err := c.Validate(); err != nil {
+		e.Log.Error(err.Error())
+		os.Exit(1)
+	}
+	return Engine(e, c, timeout)
+}
+
+// Engine is MustEngine for content that is known to be sound.
+func Engine(e boot.Edges, c Content, timeout time.Duration) *turn.Engine {
+	return &turn.Engine{
+		Edges: e.Edges, Model: Model(e), Tools: c.Tools, Instructions: c.Instructions, Sockets: e.Sockets(), Strands: e.Strands,
+		Remembered: &turn.Memory{}, HandOff: min(time.Minute, timeout/5),
+	}
+}

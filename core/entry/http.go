@@ -1,0 +1,199 @@
+// Package entry is the way in: it turns what Lambda hands over into a use-case's input, and what comes back, or the fault, into
+// a reply. It alone knows status codes. It decides nothing.
+package entry
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/flow"
+	"github.com/steadfast-agents/steadfast/core/task"
+)
+
+// MaxBodyBytes is the largest body that is read: a message and its files.
+const MaxBodyBytes = 300 * 1024
+
+// Request is an HTTP request of a verified caller.
+type Request struct {
+	events.APIGatewayV2HTTPRequest
+}
+
+// Caller is the verified user: the subject of the token that API Gateway checked, never a value from the body. Faults: Denied.
+func (r Request) Caller() (contract.Principal, error) {
+	auth := r.RequestContext.Authorizer
+	if auth == nil || auth.JWT == nil || auth.JWT.Claims["sub"] == "" {
+		return contract.Principal{}, fault.New(fault.Denied, "no verified user")
+	}
+	return task.User(auth.JWT.Claims["sub"]), nil
+}
+
+// Path gives a path parameter.
+func (r Request) Path(name string) string { return r.PathParameters[name] }
+
+// Query gives a query parameter.
+func (r Request) Query(name string) string { return r.QueryStringParameters[name] }
+
+// Number gives a query parameter that is a whole number; 0 when it is absent. Faults: Invalid.
+func (r Request) Number(name string) (int, error) {
+	text := r.Query(name)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0, fault.New(fault.Invalid, "%s: must be a whole number", name)
+	}
+	return n, nil
+}
+
+// Body reads the JSON body into v; no body is an empty object. Unknown fields are ignored. Faults: Invalid, naming the field.
+func (r Request) Body(v any) error {
+	data := []byte(r.APIGatewayV2HTTPRequest.Body)
+	if r.IsBase64Encoded {
+		var err error
+		if data, err = base64.StdEncoding.DecodeString(r.APIGatewayV2HTTPRequest.Body); err != nil {
+			return fault.New(fault.Invalid, "body: is not valid base64")
+		}
+	}
+	if len(data) > MaxBodyBytes {
+		return fault.New(fault.Invalid, "body: %d bytes, the limit is %d", len(data), MaxBodyBytes)
+	}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil
+	}
+	return decode("body", data, v)
+}
+
+// decode reads one JSON object. Faults: Invalid, naming what is wrong, without repeating the text.
+func decode(what string, data []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	err := d.Decode(v)
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case err == nil && d.More():
+		return fault.New(fault.Invalid, "%s: must be one JSON object", what)
+	case err == nil:
+		return nil
+	case errors.As(err, &wrong) && wrong.Field != "":
+		return fault.New(fault.Invalid, "%s: must be a %s, is a %s", wrong.Field, jsonName(wrong), wrong.Value)
+	case errors.As(err, &wrong):
+		return fault.New(fault.Invalid, "%s: must be a JSON object", what)
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return fault.New(fault.Invalid, "%s: the JSON ends too early", what)
+	}
+	return fault.New(fault.Invalid, "%s: is not valid JSON", what)
+}
+
+// jsonName names the kind of JSON value that a field takes.
+func jsonName(e *json.UnmarshalTypeError) string {
+	switch e.Type.Kind().String() {
+	case "string":
+		return "string"
+	case "bool":
+		return "boolean"
+	case "slice", "array":
+		return "list"
+	case "map", "struct", "ptr":
+		return "object"
+	}
+	return "number"
+}
+
+// Handler is a Lambda handler of the HTTP API.
+type Handler = func(context.Context, events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error)
+
+// HTTP makes a handler: decode reads the input, do is the use-case, status names the code of a success.
+func HTTP[In, Out any](log *slog.Logger, decode func(Request) (In, error), do func(context.Context, In) (Out, error), status func(Out) int) Handler {
+	return func(ctx context.Context, e events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
+		in, err := decode(Request{e})
+		if err != nil {
+			return failure(ctx, log, e.RouteKey, err), nil
+		}
+		out, err := do(ctx, in)
+		if err != nil {
+			return failure(ctx, log, e.RouteKey, err), nil
+		}
+		return reply(status(out), out), nil
+	}
+}
+
+// Always is a status that does not depend on the answer.
+func Always[Out any](code int) func(Out) int { return func(Out) int { return code } }
+
+func reply(code int, body any) events.APIGatewayV2HTTPResponse {
+	r := events.APIGatewayV2HTTPResponse{StatusCode: code, Headers: map[string]string{"content-type": "application/json", "cache-control": "no-store"}}
+	if code == http.StatusNoContent {
+		return events.APIGatewayV2HTTPResponse{StatusCode: code}
+	}
+	data, err := json.Marshal(body)
+	if err != nil {
+		return events.APIGatewayV2HTTPResponse{StatusCode: http.StatusInternalServerError, Body: `{"message":"something went wrong","code":"internal"}`}
+	}
+	r.Body = string(data)
+	return r
+}
+
+// statuses of the faults.
+var statuses = map[fault.Code]int{
+	fault.Invalid: http.StatusBadRequest, fault.NotFound: http.StatusNotFound, fault.Conflict: http.StatusConflict,
+	fault.Denied: http.StatusForbidden, fault.Limit: http.StatusTooManyRequests, fault.Unavailable: http.StatusServiceUnavailable,
+	fault.Internal: http.StatusInternalServerError,
+}
+
+func failure(ctx context.Context, log *slog.Logger, route string, err error) events.APIGatewayV2HTTPResponse {
+	code := fault.CodeOf(err)
+	note(ctx, log, "request failed", err, "route", route)
+	return reply(statuses[code], contract.ErrorBody{Message: fault.Public(err), Code: word(err)})
+}
+
+// word is the code a program may go by: the fault's reason, else its code.
+func word(err error) string {
+	if reason := fault.ReasonOf(err); reason != "" {
+		return reason
+	}
+	return string(fault.CodeOf(err))
+}
+
+// note logs a fault: what the caller did wrong in passing, what we did wrong as an error.
+func note(ctx context.Context, log *slog.Logger, what string, err error, args ...any) {
+	level := slog.LevelInfo
+	switch fault.CodeOf(err) {
+	case fault.Internal:
+		level = slog.LevelError
+	case fault.Unavailable:
+		level = slog.LevelWarn
+	}
+	log.Log(ctx, level, what, append(args, "code", word(err), "error", fmt.Sprint(err))...)
+}
+
+// Session decodes a request that names a session in its path.
+func Session(r Request) (in flow.SessionOf, err error) {
+	in.SessionID = r.Path("sessionId")
+	in.Caller, err = r.Caller()
+	return in, err
+}
+
+// Task decodes a request that names a task in its path.
+func Task(r Request) (flow.TaskOf, error) {
+	caller, err := r.Caller()
+	return flow.TaskOf{TaskID: r.Path("taskId"), Caller: caller.ID}, err
+}
+
+// Wire makes a use-case that gives a task's result give it as it crosses the boundary.
+func Wire[In any](do func(context.Context, In) (task.Result, error)) func(context.Context, In) (contract.TaskResult, error) {
+	return func(ctx context.Context, in In) (contract.TaskResult, error) {
+		r, err := do(ctx, in)
+		return r.Wire(), err
+	}
+}

@@ -1,0 +1,164 @@
+package entry
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/flow"
+	"github.com/steadfast-agents/steadfast/core/identity"
+	"github.com/steadfast-agents/steadfast/core/store"
+	"github.com/steadfast-agents/steadfast/core/task"
+)
+
+type (
+	wsRequest  = events.APIGatewayWebsocketProxyRequest
+	wsResponse = events.APIGatewayProxyResponse
+)
+
+var accepted = wsResponse{StatusCode: http.StatusOK}
+
+// caller is the verified user that the authorizer put into the connection's context.
+func caller(e wsRequest) (contract.Principal, error) {
+	context, _ := e.RequestContext.Authorizer.(map[string]any)
+	sub, _ := context["sub"].(string)
+	if sub == "" {
+		return contract.Principal{}, fault.New(fault.Denied, "no verified user")
+	}
+	return task.User(sub), nil
+}
+
+// Connected makes the $connect handler: it records the connection and names the one subprotocol that was offered as a scheme.
+func Connected(log *slog.Logger, put func(context.Context, store.Connection) error) func(context.Context, wsRequest) (wsResponse, error) {
+	return func(ctx context.Context, e wsRequest) (wsResponse, error) {
+		user, err := caller(e)
+		if err == nil {
+			err = put(ctx, store.Connection{
+				ID: e.RequestContext.ConnectionID, UserID: user.ID, ConnectedAt: e.RequestContext.ConnectedAt,
+				Features: features(e.QueryStringParameters["features"]),
+			})
+		}
+		if err != nil {
+			note(ctx, log, "connection refused", err, "connection", e.RequestContext.ConnectionID)
+			return wsResponse{StatusCode: statuses[fault.CodeOf(err)]}, nil
+		}
+		_, subprotocol := identity.TokenFrom(e.Headers, e.MultiValueHeaders, e.QueryStringParameters)
+		if subprotocol == "" {
+			return accepted, nil
+		}
+		return wsResponse{StatusCode: http.StatusOK, Headers: map[string]string{"Sec-WebSocket-Protocol": subprotocol}}, nil
+	}
+}
+
+// features are the additions a client asks for; those it may not know are dropped.
+func features(text string) []string {
+	var known []string
+	for _, f := range strings.Split(text, ",") {
+		if f = strings.TrimSpace(f); f == "reset" && !slices.Contains(known, f) {
+			known = append(known, f)
+		}
+	}
+	return known
+}
+
+// Disconnected makes the $disconnect handler, which API Gateway calls at best.
+func Disconnected(log *slog.Logger, forget func(ctx context.Context, connectionID string) error) func(context.Context, wsRequest) (wsResponse, error) {
+	return func(ctx context.Context, e wsRequest) (wsResponse, error) {
+		if err := forget(ctx, e.RequestContext.ConnectionID); err != nil {
+			note(ctx, log, "disconnect", err, "connection", e.RequestContext.ConnectionID)
+			return wsResponse{StatusCode: statuses[fault.CodeOf(err)]}, nil
+		}
+		return accepted, nil
+	}
+}
+
+// Socket is what messages of an open connection can do.
+type Socket struct {
+	Chat flow.Chat
+	Stop flow.Stop
+	Post func(ctx context.Context, connectionID string, m contract.ServerMessage) error
+	Log  *slog.Logger
+}
+
+// Message is the handler of everything a client sends. The sender is answered over its own connection: a fault becomes one error
+// message. Only what we did wrong fails the invocation.
+func (s Socket) Message(ctx context.Context, e wsRequest) (wsResponse, error) {
+	m, err := s.act(ctx, e)
+	id := e.RequestContext.ConnectionID
+	if err != nil {
+		note(ctx, s.Log, "message refused", err, "connection", id)
+		return accepted, s.Post(ctx, id, contract.ServerMessage{
+			Type: contract.TypeError, Error: word(err), Message: fault.Public(err), SessionID: m.SessionID, DeliveryID: m.DeliveryID,
+		})
+	}
+	if m.Action == "ping" {
+		return accepted, s.Post(ctx, id, contract.ServerMessage{Type: contract.TypePong})
+	}
+	return accepted, nil
+}
+
+func (s Socket) act(ctx context.Context, e wsRequest) (contract.ClientMessage, error) {
+	var m contract.ClientMessage
+	user, err := caller(e)
+	if err != nil {
+		return m, err
+	}
+	if err := decode("message", []byte(e.Body), &m); err != nil {
+		return m, err
+	}
+	from := flow.Socket{ConnectionID: e.RequestContext.ConnectionID, ConnectedAt: time.UnixMilli(e.RequestContext.ConnectedAt)}
+	switch m.Action {
+	case "", "message":
+		_, err = s.Chat.Do(ctx, from, flow.AdmitIn{
+			SessionID: m.SessionID, Caller: user, Text: m.Request, Admission: m.Admission, DeliveryID: m.DeliveryID,
+		})
+	case "stop":
+		_, err = s.Stop.Do(ctx, flow.StopIn{SessionID: m.SessionID, Caller: user, Clear: m.Clear})
+	case "subscribe":
+		err = s.Chat.Follow(ctx, from, flow.SessionOf{SessionID: m.SessionID, Caller: user})
+	case "ping":
+	default:
+		err = fault.New(fault.Invalid, "action: %q is not one of message, stop, subscribe, ping", clip(m.Action))
+	}
+	return m, err
+}
+
+func clip(s string) string {
+	if len(s) > 40 {
+		return s[:40] + "…"
+	}
+	return s
+}
+
+// Authorize makes the $connect authorizer. What cannot be verified is denied with the reason in the log; keys that cannot be
+// fetched now fail the call, so that the client tries again.
+func Authorize(log *slog.Logger, verify func(ctx context.Context, token string) (identity.Caller, error)) func(context.Context, events.APIGatewayCustomAuthorizerRequestTypeRequest) (events.APIGatewayCustomAuthorizerResponse, error) {
+	return func(ctx context.Context, e events.APIGatewayCustomAuthorizerRequestTypeRequest) (events.APIGatewayCustomAuthorizerResponse, error) {
+		token, _ := identity.TokenFrom(e.Headers, e.MultiValueHeaders, e.QueryStringParameters)
+		who, err := verify(ctx, token)
+		if err != nil {
+			note(ctx, log, "sign-in refused", err)
+			if !fault.Is(err, fault.Denied) {
+				return events.APIGatewayCustomAuthorizerResponse{}, err
+			}
+			return policy("anonymous", "Deny", e.MethodArn, nil), nil
+		}
+		return policy(who.Sub, "Allow", e.MethodArn, map[string]any{"sub": who.Sub}), nil
+	}
+}
+
+func policy(principal, effect, arn string, context map[string]any) events.APIGatewayCustomAuthorizerResponse {
+	return events.APIGatewayCustomAuthorizerResponse{
+		PrincipalID: principal, Context: context,
+		PolicyDocument: events.APIGatewayCustomAuthorizerPolicy{
+			Version:   "2012-10-17",
+			Statement: []events.IAMPolicyStatement{{Action: []string{"execute-api:Invoke"}, Effect: effect, Resource: []string{arn}}},
+		},
+	}
+}

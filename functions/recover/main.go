@@ -1,0 +1,22 @@
+// recover is the sweep, every minute: what is owed and late is sent again.
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/steadfast-agents/steadfast/core/boot"
+	"github.com/steadfast-agents/steadfast/core/entry"
+	"github.com/steadfast-agents/steadfast/core/flow"
+)
+
+func main() {
+	edges := boot.MustOpen(boot.Table)
+	sweep := flow.Recover{Edges: edges.Edges}
+	lambda.Start(func(ctx context.Context) (flow.Found, error) {
+		found, err := sweep.Do(ctx, struct{}{})
+		entry.Metrics(os.Stdout, edges.Now(), "recover", found)
+		return found, err
+	})
+}

@@ -1,0 +1,25 @@
+// run-turn runs the turns of one session under its lease. It is the only function that calls a model.
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/steadfast-agents/steadfast/agent"
+	"github.com/steadfast-agents/steadfast/core/boot"
+	"github.com/steadfast-agents/steadfast/core/boot/host"
+	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/entry"
+)
+
+// timeout is the function's own in template.yaml.
+const timeout = 15 * time.Minute
+
+func main() {
+	edges := boot.MustOpen(boot.Table, boot.WebSocket)
+	engine := host.MustEngine(edges, agent.Content(), timeout)
+	lambda.Start(entry.Event(edges.Log, edges.Table, func(ctx context.Context, detail contract.RunTurn, _ string) error {
+		return engine.Do(ctx, detail.SessionID)
+	}))
+}
