@@ -23,6 +23,7 @@ import (
 	"github.com/steadfast-agents/steadfast/internal/cloud/lambda"
 	"github.com/steadfast-agents/steadfast/internal/cloud/queue"
 	"github.com/steadfast-agents/steadfast/internal/cloud/sam"
+	"github.com/steadfast-agents/steadfast/internal/cloud/scheduler"
 )
 
 // DefaultAddr is where the HTTP and WebSocket APIs are unless Options say otherwise.
@@ -75,6 +76,7 @@ type Cloud struct {
 	issuer    *identity.Issuer
 	functions *lambda.Host
 	bus       *bus.Bus
+	scheduler *scheduler.Scheduler
 	gateway   *gateway.Gateway
 
 	once   sync.Once

@@ -70,15 +70,37 @@ func TestDevIsForThisMachine(t *testing.T) {
 	}
 }
 
-func TestServicesThatAreNotOffered(t *testing.T) {
+func TestServicesOfTheAWSDoor(t *testing.T) {
 	c := start(t, cloud.Options{})
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.Info().AWS+"/", strings.NewReader("{}"))
-	if err != nil {
-		t.Fatal(err)
+	tests := []struct {
+		name, method, path, target, body string
+		status                           int
+		want                             string
+	}{
+		{"tables", "POST", "/", "DynamoDB_20120810.ListTables", "{}", 200, `["steadfast-Notes"]`},
+		{"bus", "POST", "/", "AWSEvents.PutEvents", `{"Entries":[{"Source":"a","DetailType":"b","Detail":"{}"}]}`, 200, `"FailedEntryCount":0`},
+		{"queues", "POST", "/", "AmazonSQS.ListQueues", "{}", 200, "steadfast-Failures"},
+		{"schedules", "GET", "/schedules", "", "", 200, `"Schedules":[]`},
+		{"schedule groups", "GET", "/schedule-groups/none", "", "", 404, "Schedule group none does not exist"},
+		{"model", "POST", "/model/any/converse", "", `{"messages":[]}`, 400, "message"},
+		{"functions", "POST", "/2015-03-31/functions/nobody/invocations", "", "{}", 404, "Function not found"},
+		{"keys", "GET", "/us-east-1_local/.well-known/jwks.json", "", "", 200, "RS256"},
+		{"connections", "POST", "/live/@connections/x", "", "{}", 403, "Missing Authentication Token"},
+		{"another service", "POST", "/", "Kinesis_20131202.PutRecord", "{}", 400, "does not offer Kinesis_20131202.PutRecord"},
+		{"another path", "GET", "/bucket/key", "", "", 400, "does not offer GET /bucket/key"},
 	}
-	req.Header.Set("X-Amz-Target", "Kinesis_20131202.PutRecord")
-	got := send(t, req)
-	if got.status != 400 || !strings.Contains(got.body, "does not offer Kinesis_20131202.PutRecord") {
-		t.Errorf("= %+v, want 400 that names the operation", got)
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			req, err := http.NewRequestWithContext(t.Context(), tc.method, c.Info().AWS+tc.path, strings.NewReader(tc.body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tc.target != "" {
+				req.Header.Set("X-Amz-Target", tc.target)
+			}
+			if got := send(t, req); got.status != tc.status || !strings.Contains(got.body, tc.want) {
+				t.Errorf("= %+v, want %d with %q", got, tc.status, tc.want)
+			}
+		})
 	}
 }

@@ -40,9 +40,11 @@ func (c *Cloud) issuerPath() string {
 func (c *Cloud) awsHandler(model http.Handler) http.Handler {
 	byTarget := map[string]http.Handler{dynamo.Target: c.tables, queue.Target: c.queues, bus.Target: c.bus}
 	byPath := map[string]http.Handler{
-		"/model/":         model,
-		lambda.InvokePath: c.functions.Handler(),
-		c.issuerPath():    c.issuer.Handler(),
+		"/model/":          model,
+		"/schedules":       c.scheduler,
+		"/schedule-groups": c.scheduler,
+		lambda.InvokePath:  c.functions.Handler(),
+		c.issuerPath():     c.issuer.Handler(),
 	}
 	if ws := c.stack.WebSocket; ws != nil {
 		byPath["/"+ws.Stage+"/@connections/"] = c.gateway.ConnectionsHandler()

@@ -1,17 +1,29 @@
 package cloud
 
-import "github.com/steadfast-agents/steadfast/internal/cloud/bus"
+import (
+	"errors"
 
-// startEvents opens what makes functions run by itself. It hands over to the functions' queue.
+	"github.com/steadfast-agents/steadfast/internal/cloud/bus"
+	"github.com/steadfast-agents/steadfast/internal/cloud/scheduler"
+)
+
+// startEvents opens what makes functions run by itself. Both hand over to the functions' queue.
 func (c *Cloud) startEvents() error {
 	var err error
 	c.bus, err = bus.Open(bus.Config{
 		Stack: c.stack, Invoker: c.functions, DeadLetter: c.undelivered, Data: c.options.Data, Log: c.log,
 	})
+	if err != nil {
+		return err
+	}
+	c.scheduler, err = scheduler.Open(scheduler.Config{
+		Stack: c.stack, Groups: c.stack.ScheduleGroups, Invoker: c.functions, Put: c.bus.Put, DeadLetter: c.undelivered,
+		FireSchedules: c.options.FireSchedules, Data: c.options.Data, Log: c.log,
+	})
 	return err
 }
 
-// undelivered takes an event that a rule could not hand over.
+// undelivered takes what a rule or a schedule could not hand over.
 func (c *Cloud) undelivered(to string, body []byte, attributes map[string]string) error {
 	_, err := c.queues.Send(to, body, attributes)
 	return err
@@ -21,8 +33,12 @@ func (c *Cloud) undelivered(to string, body []byte, attributes map[string]string
 func (c *Cloud) deadLetter(to string, body []byte) error { return c.undelivered(to, body, nil) }
 
 func (c *Cloud) closeEvents() error {
-	if c.bus == nil {
-		return nil
+	var errs []error
+	if c.scheduler != nil {
+		errs = append(errs, c.scheduler.Close())
 	}
-	return c.bus.Close()
+	if c.bus != nil {
+		errs = append(errs, c.bus.Close())
+	}
+	return errors.Join(errs...)
 }

@@ -187,19 +187,20 @@ func TestCallerLeaves(t *testing.T) {
 	h := open(t, func(c *lambda.Config) { c.MaxProcesses = 1 })
 	ctx, leave := context.WithCancel(context.Background())
 	var group sync.WaitGroup
-	invokeAs := func(do, mark string, ms int) {
+	invokeAs := func(do, mark string) {
 		group.Go(func() {
-			_, err := h.Invoke(ctx, "probe", "test", []byte(fmt.Sprintf(`{"do":%q,"ms":%d,"text":%q}`, do, ms, mark)))
+			_, err := h.Invoke(ctx, "probe", "test", []byte(fmt.Sprintf(`{"do":%q,"text":%q}`, do, mark)))
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("%s = %v, want canceled", mark, err)
 			}
 		})
 	}
-	invokeAs("sleep", running, 300)
+	invokeAs("hold", running)
 	eventually(t, "the first to run", exists(running))
-	invokeAs("touch", waiting, 0)
+	invokeAs("touch", waiting)
 	leave()
 	group.Wait()
+	write(t, running+".go", "")
 	decode(t, h.run("probe", `{}`)) // the one process is free again: the first ran to its end
 	if n := h.lines("msg=invoked", "outcome=ok"); n != 2 {
 		t.Errorf("%d invocations ended well, want the first and the last:\n%s", n, h.log)

@@ -84,6 +84,11 @@ func (l *loader) bus(res resource, _ *yaml.Node) error {
 	return nil
 }
 
+func (l *loader) scheduleGroup(res resource, _ *yaml.Node) error {
+	l.stack.ScheduleGroups = append(l.stack.ScheduleGroups, res.ref)
+	return nil
+}
+
 func (l *loader) addBus(name string) {
 	if !slices.Contains(l.stack.Buses, name) {
 		l.stack.Buses = append(l.stack.Buses, name)

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/steadfast-agents/steadfast/internal/cloud/sam"
 )
 
@@ -18,6 +20,8 @@ Resources:
     Type: AWS::SQS::Queue
   Role:
     Type: AWS::IAM::Role
+  Later:
+    Type: AWS::Scheduler::ScheduleGroup
   Skipped:
     Type: AWS::SQS::Queue
     Condition: Never
@@ -60,6 +64,7 @@ func TestIntrinsics(t *testing.T) {
 		{"attribute", `!GetAtt Jobs.Arn`, "arn:aws:sqs:us-east-1:000000000000:steadfast-Jobs"},
 		{"attribute as list", `!GetAtt [Jobs, QueueName]`, "steadfast-Jobs"},
 		{"long attribute", `{"Fn::GetAtt": [F, Arn]}`, "arn:aws:lambda:us-east-1:000000000000:function:tiny"},
+		{"schedule group", `!Ref Later`, "steadfast-Later"},
 		{"role", `!GetAtt Role.Arn`, "arn:aws:iam::000000000000:role/steadfast-Role"},
 		{"sub", `!Sub "${Name}-${Count}-${AWS::AccountId}"`, "ada-3-000000000000"},
 		{"sub with attribute", `!Sub "${Bus.Arn}/x"`, "arn:aws:events:us-east-1:000000000000:event-bus/orders/x"},
@@ -87,6 +92,9 @@ func TestIntrinsics(t *testing.T) {
 			}
 			if len(stack.Queues) != 1 {
 				t.Errorf("%d queues, want 1: the condition of the other does not hold", len(stack.Queues))
+			}
+			if diff := cmp.Diff([]string{"steadfast-Later"}, stack.ScheduleGroups); diff != "" {
+				t.Errorf("schedule groups (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -109,6 +109,7 @@ func (l *loader) readers() []map[string]func(resource, *yaml.Node) error {
 			"AWS::DynamoDB::Table":            l.table,
 			"AWS::SQS::Queue":                 l.queue,
 			"AWS::Events::EventBus":           l.bus,
+			"AWS::Scheduler::ScheduleGroup":   l.scheduleGroup,
 			"AWS::Serverless::HttpApi":        l.httpAPI,
 			"AWS::Serverless::WebSocketApi":   l.webSocket,
 			"AWS::Serverless::Function":       l.function,

@@ -15,6 +15,7 @@ type Stack struct {
 	Schedules       []Schedule
 	Tables          []Table
 	Queues          []Queue
+	ScheduleGroups  []string // of EventBridge Scheduler, without "default"
 	Buses           []string // names of buses that exist, always with "default"
 	Outputs         map[string]string
 }

@@ -54,6 +54,14 @@ func handle(ctx context.Context, o order) (any, error) {
 		return o.Text, os.WriteFile(o.Text, []byte("ran\n"), 0o600)
 	case "append":
 		return count(o.Text)
+	case "hold":
+		// Tells that it runs, then waits for leave to end.
+		if err := os.WriteFile(o.Text, nil, 0o600); err != nil {
+			return nil, err
+		}
+		for _, err := os.Stat(o.Text + ".go"); err != nil; _, err = os.Stat(o.Text + ".go") {
+			time.Sleep(time.Millisecond)
+		}
 	case "sleep":
 		// Tells that it runs, then waits.
 		if err := os.WriteFile(o.Text, []byte(fmt.Sprint(os.Getpid())), 0o600); err != nil {
