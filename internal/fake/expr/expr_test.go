@@ -173,6 +173,7 @@ func TestConditionRefuses(t *testing.T) {
 		{"((word = :one))", "redundant parentheses"},
 		{"word = :one word = :one", "Syntax error"},
 		{"word = word", "must be distinct"},
+		{"contains(word, word)", "must be distinct"},
 		{"attribute_exists(:one)", "requires a document path"},
 		{"attribute_exists(word, word)", "number of operands: 2"},
 		{"ATTRIBUTE_EXISTS(word)", "Invalid function name"},

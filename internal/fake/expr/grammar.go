@@ -84,15 +84,23 @@ func (p *parser) comparison() (node, error) {
 }
 
 func (p *parser) checkCompare(op string, a, b operand) error {
-	x, first := a.(Path)
-	y, second := b.(Path)
-	if first && second && slices.Equal(x, y) {
-		return p.refuse("The first operand must be distinct from the remaining operands for this operator or function; operator: %s, first operand: %s", op, x)
+	if err := p.distinct(op, a, b); err != nil {
+		return err
 	}
 	if op == "=" || op == "<>" {
 		return nil
 	}
 	return p.ordered(op, a, b)
+}
+
+// distinct refuses a path that is compared with itself.
+func (p *parser) distinct(op string, a, b operand) error {
+	x, first := a.(Path)
+	y, second := b.(Path)
+	if first && second && slices.Equal(x, y) {
+		return p.refuse("The first operand must be distinct from the remaining operands for this operator or function; operator: %s, first operand: %s", op, x)
+	}
+	return nil
 }
 
 // ordered refuses constants that have no order.
@@ -187,8 +195,11 @@ func (p *parser) checkFunction(f string, args []operand) error {
 	if _, isPath := args[0].(Path); !isPath && f != "begins_with" && f != "contains" {
 		return p.refuse("Operator or function requires a document path; operator or function: %s", f)
 	}
-	if f == "contains" || len(args) == 1 {
+	if len(args) == 1 {
 		return nil
+	}
+	if f == "contains" {
+		return p.distinct(f, args[0], args[1])
 	}
 	c, isConstant := args[1].(constant)
 	if f == "begins_with" {
