@@ -3,17 +3,24 @@ package turn_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
 
+	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/flow"
 	"github.com/steadfast-agents/steadfast/core/model"
 	"github.com/steadfast-agents/steadfast/internal/fake"
 	"github.com/steadfast-agents/steadfast/internal/stage"
 )
 
 const id = "11111111-1111-4111-8111-111111111111"
+
+// soak asks for the long runs.
+var soak = os.Getenv("SOAK") == "1"
 
 func call(n int, name, text string) model.ToolUse {
 	input, _ := json.Marshal(stage.Note{Text: text})
@@ -34,34 +41,53 @@ func helpful(req model.Request) fake.Turn {
 	return fake.Say("you said ", text)
 }
 
-func TestATurnWithTwoTools(t *testing.T) {
+// as makes a send's options: its admission and its delivery id.
+func as(admission contract.Admission, delivery string) func(*flow.AdmitIn) {
+	return func(in *flow.AdmitIn) { in.Admission, in.DeliveryID = admission, delivery }
+}
+
+// bubble runs a test in a world of its own, where waiting costs no time.
+func bubble(t *testing.T, answer func(model.Request) fake.Turn, test func(t *testing.T, ctx context.Context, s *stage.Stage)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := stage.New(&fake.Model{Answer: helpful})
-		ctx := context.Background()
-		if _, err := s.Send(ctx, id, "use the tools"); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Drain(ctx); err != nil {
-			t.Fatal(err)
-		}
-		t.Log(s.Story(id))
-		if err := s.Check(id); err != nil {
-			t.Error(err)
-		}
+		test(t, t.Context(), stage.New(&fake.Model{Answer: answer}))
+	})
+}
+
+// must ends the test at the first error.
+func must(t *testing.T, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestATurnWithTwoTools(t *testing.T) {
+	bubble(t, helpful, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		_, err := s.Send(ctx, id, "use the tools")
+		must(t, err, s.Drain(ctx), s.Check(id))
 		if got := s.Ran.Runs(); got != "look_up a: 1\nwrite_down b: 1" {
 			t.Errorf("tools ran: %s", got)
 		}
-		if _, err := s.Send(ctx, id, "hello"); err != nil {
-			t.Fatal(err)
+		_, err = s.Send(ctx, id, "hello")
+		must(t, err, s.Drain(ctx), s.Check(id))
+		want := `phase idle, pending 0, owner false, due false
+session.started 
+message.received use the tools
+action.result success
+action.result success
+turn.completed done with tools
+message.received hello
+turn.completed you said hello
+user [{"text":"use the tools"}]
+assistant [{"text":"let me see"},{"toolUse":{"toolUseId":"call_10","name":"look_up","input":{"text":"a"}}},{"toolUse":{"toolUseId":"call_11","name":"write_down","input":{"text":"b"}}}]
+user [{"toolResult":{"toolUseId":"call_10","status":"success","content":[{"text":"look_up did a"}]}},{"toolResult":{"toolUseId":"call_11","status":"success","content":[{"text":"write_down did b"}]}}]
+assistant [{"text":"done with tools"}]
+user [{"text":"hello"}]
+assistant [{"text":"you said hello"}]
+`
+		if got := s.Story(id); got != want {
+			t.Errorf("story:\n%s\nwant:\n%s", got, want)
 		}
-		if err := s.Drain(ctx); err != nil {
-			t.Fatal(err)
-		}
-		t.Log(s.Story(id))
-		events, _ := s.Events(ctx, id)
-		for _, e := range events {
-			t.Log(e.Index, e.Type, e.TurnID, string(e.Data))
-		}
-		t.Log(s.Dynamo.Units())
 	})
 }

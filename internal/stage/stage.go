@@ -6,8 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"sort"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -38,22 +36,22 @@ type Stage struct {
 	Edges   flow.Edges
 	Engine  *turn.Engine
 	Ran     *Counter // what counting tools did
+	Watch   *Watch   // looks at the table after every write
+	Timeout time.Duration // of a delivery of "Run Agent Turn"; 0: none
 	ids     atomic.Int64
 }
 
-// Counter counts tool runs by name and input.
-type Counter struct{ runs map[string]int }
-
 // New makes a world with the given model answers.
 func New(answer *fake.Model) *Stage {
-	s := &Stage{World: &fake.World{}, Clock: &fake.Clock{Follow: true}, Ran: &Counter{runs: map[string]int{}}}
+	s := &Stage{World: &fake.World{}, Clock: &fake.Clock{Follow: true}, Ran: &Counter{}}
 	s.Dynamo = fake.NewDynamo("table")
 	s.Dynamo.World, s.Dynamo.Now = s.World, s.Clock.Now
 	s.Bus = &fake.Bus{World: s.World, Now: s.Clock.Now}
 	s.Sockets = &fake.Connections{World: s.World, Now: s.Clock.Now}
 	s.Model = answer
 	s.Model.World = s.World
-	table := store.Table{Name: "table", DynamoDB: s.Dynamo, Now: s.Clock.Now}
+	s.Watch = &Watch{Dynamo: s.Dynamo, Now: s.Clock.Now}
+	table := store.Table{Name: "table", DynamoDB: s.Watch, Now: s.Clock.Now}
 	s.Edges = flow.Edges{Table: table, Bus: bus.Bus{EventBridge: s.Bus, Details: table}, Now: s.Clock.Now, NewID: s.newID}
 	s.Engine = &turn.Engine{
 		Edges: s.Edges, Model: s.Model, Tools: tool.Registry{s.counting("look_up"), s.counting("write_down")}, Remembered: &turn.Memory{},
@@ -63,34 +61,6 @@ func New(answer *fake.Model) *Stage {
 }
 
 func (s *Stage) newID() string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", s.ids.Add(1)) }
-
-// Note is what the counting tools take.
-type Note struct {
-	Text string `json:"text"`
-}
-
-func (s *Stage) counting(name string) tool.Tool {
-	return tool.New(name, "Notes that it ran.", func(ctx tool.Context, in Note) (string, error) {
-		if fake.Killed(ctx) {
-			return "", context.Cause(ctx)
-		}
-		s.Ran.runs[name+" "+in.Text]++
-		return name + " did " + in.Text, nil
-	})
-}
-
-// Runs lists how often each tool ran, one a line.
-func (c *Counter) Runs() string {
-	var lines []string
-	for what, n := range c.runs {
-		lines = append(lines, fmt.Sprintf("%s: %d", what, n))
-	}
-	sort.Strings(lines)
-	return strings.Join(lines, "\n")
-}
-
-// Of is how often one tool ran with one text.
-func (c *Counter) Of(name, text string) int { return c.runs[name+" "+text] }
 
 // Send admits a message of User.
 func (s *Stage) Send(ctx context.Context, sessionID, text string, more ...func(*flow.AdmitIn)) (contract.Delivery, error) {
@@ -108,6 +78,11 @@ func (s *Stage) Handle(ctx context.Context, e fake.Event) error {
 		var d contract.RunTurn
 		if err := json.Unmarshal(e.Detail, &d); err != nil {
 			return err
+		}
+		if s.Timeout > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, s.Timeout)
+			defer cancel()
 		}
 		return s.Engine.Do(ctx, d.SessionID)
 	case contract.RunAgentTask:

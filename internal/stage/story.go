@@ -7,9 +7,11 @@ import (
 	"strings"
 
 	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/key"
 	"github.com/steadfast-agents/steadfast/core/model"
 	"github.com/steadfast-agents/steadfast/core/session"
 	"github.com/steadfast-agents/steadfast/core/snapshot"
+	"github.com/steadfast-agents/steadfast/core/task"
 )
 
 // Story tells what a session came to, without what may differ between runs that went wrong in different places: ids, times,
@@ -67,37 +69,100 @@ func tellMessage(m model.Message) string {
 	return string(m.Role) + " " + string(data)
 }
 
-// Check reports the first broken promise about a session: an index gap, a history that no model would take, somebody who
-// still holds it, something owed.
-func (s *Stage) Check(sessionID string) error {
-	ctx := context.Background()
-	events, err := s.Events(ctx, sessionID)
-	if err != nil {
+// Check reports the first broken promise: one that did not hold at some moment, or about a session at rest a history that no
+// model would take, a turn completed although it was stopped, somebody who still holds it, something owed.
+func (s *Stage) Check(sessionIDs ...string) error {
+	if err := s.Watch.Broken(); err != nil {
 		return err
 	}
-	fence := int64(0)
-	for i, e := range events {
-		if e.Index != int64(i) {
-			return fmt.Errorf("event %d has index %d", i, e.Index)
+	if refused := s.Model.Refused(); len(refused) > 0 {
+		return fmt.Errorf("the model was asked what it refuses: %w", refused[0])
+	}
+	for _, id := range sessionIDs {
+		if err := s.checkSession(id); err != nil {
+			return fmt.Errorf("session %s: %w", id, err)
 		}
 	}
-	rows, err := s.Edges.Table.EventRows(ctx, sessionID, 0)
-	if err != nil {
-		return err
-	}
-	for _, r := range rows {
-		if r.Fence < fence {
-			return fmt.Errorf("event row %d has fence %d after %d", r.Index, r.Fence, fence)
-		}
-		fence = r.Fence
-	}
-	return s.checkState(s.State(sessionID))
+	return s.checkTasks()
 }
 
-func (s *Stage) checkState(st session.State) error {
+func (s *Stage) checkSession(id string) error {
+	st := s.State(id)
+	if st.Phase == session.Deleted {
+		return s.checkDeleted(st)
+	}
 	if st.Owner != "" || st.DueSK != "" || st.Phase == session.Open || st.Pending() > 0 {
 		return fmt.Errorf("not at rest: phase %s, pending %d, owner %q, due %q", st.Phase, st.Pending(), st.Owner, st.DueSK)
 	}
+	if err := s.checkEvents(id); err != nil {
+		return err
+	}
+	return s.checkHistory(st)
+}
+
+// checkDeleted: only the tombstone stays.
+func (s *Stage) checkDeleted(st session.State) error {
+	if rows := s.Dynamo.Items(key.SessionPK(st.SessionID)); len(rows) != 1 {
+		return fmt.Errorf("deleted, and %d rows are left: %v", len(rows), rows[0])
+	}
+	if st.DueSK != "" || st.Owner != "" {
+		return fmt.Errorf("deleted, and owner %q, due %q", st.Owner, st.DueSK)
+	}
+	return nil
+}
+
+// checkEvents: every delivery is told of once, every turn ends once, and a stopped one never with an answer.
+func (s *Stage) checkEvents(id string) error {
+	events, err := s.Events(context.Background(), id)
+	if err != nil {
+		return err
+	}
+	told, open := map[string]int{}, ""
+	for i, e := range events {
+		var d struct {
+			DeliveryID  string
+			DeliveryIDs []string
+		}
+		if err := json.Unmarshal(e.Data, &d); err != nil {
+			return err
+		}
+		for _, delivery := range append(d.DeliveryIDs, d.DeliveryID) {
+			if told[delivery]++; delivery != "" && told[delivery] > 1 {
+				return fmt.Errorf("delivery %s is told of twice", delivery)
+			}
+		}
+		switch {
+		case e.Index != int64(i):
+			return fmt.Errorf("event %d has index %d", i, e.Index)
+		case e.Type == "turn.started" && open != "":
+			return fmt.Errorf("%s began before %s ended", e.TurnID, open)
+		case e.Type == "turn.started":
+			open = e.TurnID
+		case e.Type == "turn.completed" && s.Watch.Flagged(id, e.TurnID):
+			return fmt.Errorf("%s is completed although it was stopped", e.TurnID)
+		case (e.Type == "turn.completed" || e.Type == "turn.failed") && e.TurnID == open:
+			open = ""
+		case (e.Type == "turn.completed" || e.Type == "turn.failed") && !strings.HasPrefix(e.TurnID, "cancelled"):
+			return fmt.Errorf("%s ended, and was not open", e.TurnID)
+		}
+	}
+	if open != "" {
+		return fmt.Errorf("%s never ended", open)
+	}
+	return s.checkReceipts(id, told)
+}
+
+// checkReceipts: every message whose sender has a receipt is told of.
+func (s *Stage) checkReceipts(id string, told map[string]int) error {
+	for _, row := range s.Dynamo.Items(key.SessionPK(id)) {
+		if delivery, ok := strings.CutPrefix(text(row, key.SK), key.DeliveryPrefix); ok && told[delivery] != 1 {
+			return fmt.Errorf("delivery %s was accepted and is told of %d times", delivery, told[delivery])
+		}
+	}
+	return nil
+}
+
+func (s *Stage) checkHistory(st session.State) error {
 	h, err := s.Edges.Table.History(context.Background(), st.SessionID, st.Tip)
 	if err != nil {
 		return err
@@ -108,4 +173,29 @@ func (s *Stage) checkState(st session.State) error {
 	}
 	request := model.Build(model.Request{Messages: append(messages, model.Text(model.User, "and now?"))})
 	return model.Check(request)
+}
+
+// checkTasks: every task that ended was told of, and owes nothing.
+func (s *Stage) checkTasks() error {
+	told := map[string]string{}
+	for _, e := range s.Bus.Of(contract.AgentTaskCompleted) {
+		var d contract.TaskCompleted
+		if err := json.Unmarshal(e.Detail, &d); err != nil {
+			return err
+		}
+		told[d.TaskID] = d.Status + " " + d.Error
+	}
+	for _, row := range s.Dynamo.Items("TASK#") {
+		if text(row, key.SK) != key.StatusSK {
+			continue
+		}
+		t := decode(row, &task.Task{})
+		switch {
+		case !t.Final() || t.CompletionOwed != 0 || t.DueSK != "" || t.Owner != "":
+			return fmt.Errorf("task %s is not at rest: %+v", t.TaskID, t)
+		case told[t.TaskID] != string(t.Status)+" "+t.Error:
+			return fmt.Errorf("task %s is %s %s, last told was %q", t.TaskID, t.Status, t.Error, told[t.TaskID])
+		}
+	}
+	return nil
 }

@@ -1,0 +1,147 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/steadfast-agents/steadfast/core/key"
+	"github.com/steadfast-agents/steadfast/core/session"
+	"github.com/steadfast-agents/steadfast/core/store"
+	"github.com/steadfast-agents/steadfast/core/task"
+	"github.com/steadfast-agents/steadfast/internal/fake"
+	"github.com/steadfast-agents/steadfast/internal/fake/attr"
+)
+
+// Watch is the table with an eye on it: after every write, whatever its caller was told, it looks whether the rows keep the
+// promises that hold at any moment. What they break is kept for Check.
+type Watch struct {
+	*fake.Dynamo
+	Now func() time.Time
+
+	mu       sync.Mutex
+	broken   []string
+	sessions map[string]session.State // as last seen
+	tasks    map[string]task.Task
+	flagged  map[string]bool // session and turn: a stop was accepted while it was open
+}
+
+// PutItem writes and looks.
+func (w *Watch) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	defer w.look()
+	return w.Dynamo.PutItem(ctx, in, o...)
+}
+
+// UpdateItem writes and looks.
+func (w *Watch) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	defer w.look()
+	return w.Dynamo.UpdateItem(ctx, in, o...)
+}
+
+// DeleteItem writes and looks.
+func (w *Watch) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, o ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
+	defer w.look()
+	return w.Dynamo.DeleteItem(ctx, in, o...)
+}
+
+// TransactWriteItems writes and looks.
+func (w *Watch) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	defer w.look()
+	return w.Dynamo.TransactWriteItems(ctx, in, o...)
+}
+
+// Broken gives the first broken promise, nil if there is none.
+func (w *Watch) Broken() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.broken) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s (and %d more)", w.broken[0], len(w.broken)-1)
+}
+
+// Flagged reports whether a stop of the turn was accepted while it was open.
+func (w *Watch) Flagged(sessionID, turnID string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.flagged[sessionID+" "+turnID]
+}
+
+func (w *Watch) broke(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.say(format, args...)
+}
+
+func (w *Watch) say(format string, args ...any) {
+	w.broken = append(w.broken, fmt.Sprintf(format, args...))
+}
+
+// rows are the rows of a session.
+type rows struct {
+	state  session.State
+	inbox  []store.Message
+	events []store.EventRow
+}
+
+// look checks all sessions and tasks as they are now.
+func (w *Watch) look() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.sessions == nil {
+		w.sessions, w.tasks, w.flagged = map[string]session.State{}, map[string]task.Task{}, map[string]bool{}
+	}
+	sessions := map[string]*rows{}
+	for _, row := range w.Items("SESSION#") {
+		collect(sessions, row)
+	}
+	for id, r := range sessions {
+		if r.state.SessionID != "" {
+			w.session(id, r)
+		}
+	}
+	for _, row := range w.Items("TASK#") {
+		if text(row, key.SK) == key.StatusSK {
+			w.task(text(row, key.PK)[len("TASK#"):], row, sessions)
+		}
+	}
+}
+
+func collect(sessions map[string]*rows, row attr.Item) {
+	parsed, ok := key.Parse(key.Key{PK: text(row, key.PK), SK: text(row, key.SK)})
+	if !ok || parsed.Kind != "state" && parsed.Kind != "inbox" && parsed.Kind != "event" {
+		return
+	}
+	id := parsed.Parts[0]
+	if sessions[id] == nil {
+		sessions[id] = &rows{}
+	}
+	r := sessions[id]
+	switch parsed.Kind {
+	case "state":
+		decode(row, &r.state)
+	case "inbox":
+		r.inbox = append(r.inbox, decode(row, &store.Message{}))
+	case "event":
+		r.events = append(r.events, decode(row, &store.EventRow{}))
+	}
+}
+
+func decode[T any](row attr.Item, v *T) T {
+	if err := attributevalue.UnmarshalMap(row, v); err != nil {
+		panic(err)
+	}
+	return *v
+}
+
+func text(row attr.Item, name string) string {
+	s, _ := row[name].(*types.AttributeValueMemberS)
+	if s == nil {
+		return ""
+	}
+	return s.Value
+}
