@@ -84,7 +84,8 @@ func (c *Connections) Overlaps() int {
 
 // PostToConnection sends one message. Errors as the service's, with their HTTP status: GoneException 410,
 // ForbiddenException 403, PayloadTooLargeException 413, LimitExceededException 429.
-func (c *Connections) PostToConnection(ctx context.Context, in *apigatewaymanagementapi.PostToConnectionInput, _ ...func(*apigatewaymanagementapi.Options)) (*apigatewaymanagementapi.PostToConnectionOutput, error) {
+func (c *Connections) PostToConnection(ctx context.Context, in *apigatewaymanagementapi.PostToConnectionInput,
+	_ ...func(*apigatewaymanagementapi.Options)) (*apigatewaymanagementapi.PostToConnectionOutput, error) {
 	id := aws.ToString(in.ConnectionId)
 	return connectionCall(ctx, c, "PostToConnection", id, func() (*apigatewaymanagementapi.PostToConnectionOutput, error) {
 		if len(in.Data) > MaxFrameBytes {
@@ -150,7 +151,8 @@ func (c *Connections) finish(id string, data []byte, err error) error {
 }
 
 // GetConnection tells whether a connection is there.
-func (c *Connections) GetConnection(ctx context.Context, in *apigatewaymanagementapi.GetConnectionInput, _ ...func(*apigatewaymanagementapi.Options)) (*apigatewaymanagementapi.GetConnectionOutput, error) {
+func (c *Connections) GetConnection(ctx context.Context, in *apigatewaymanagementapi.GetConnectionInput,
+	_ ...func(*apigatewaymanagementapi.Options)) (*apigatewaymanagementapi.GetConnectionOutput, error) {
 	id := aws.ToString(in.ConnectionId)
 	return connectionCall(ctx, c, "GetConnection", id, func() (*apigatewaymanagementapi.GetConnectionOutput, error) {
 		c.mu.Lock()
@@ -164,7 +166,8 @@ func (c *Connections) GetConnection(ctx context.Context, in *apigatewaymanagemen
 }
 
 // DeleteConnection ends a connection from the server's side.
-func (c *Connections) DeleteConnection(ctx context.Context, in *apigatewaymanagementapi.DeleteConnectionInput, _ ...func(*apigatewaymanagementapi.Options)) (*apigatewaymanagementapi.DeleteConnectionOutput, error) {
+func (c *Connections) DeleteConnection(ctx context.Context, in *apigatewaymanagementapi.DeleteConnectionInput,
+	_ ...func(*apigatewaymanagementapi.Options)) (*apigatewaymanagementapi.DeleteConnectionOutput, error) {
 	id := aws.ToString(in.ConnectionId)
 	return connectionCall(ctx, c, "DeleteConnection", id, func() (*apigatewaymanagementapi.DeleteConnectionOutput, error) {
 		c.mu.Lock()

@@ -71,7 +71,8 @@ func (i *index) checkIndexKey(item attr.Item) error {
 			return attr.Refuse("One or more parameter values were invalid: Type mismatch for Index Key %s Expected: %s Actual: %s IndexName: %s", a.name, a.kind, kind, i.name)
 		}
 		if length, ok := attr.Len(v); ok && length == 0 {
-			return attr.Refuse("One or more parameter values are not valid. A value specified for a secondary index key is not supported. The AttributeValue for a key attribute cannot contain an empty string value. IndexName: %s, IndexKey: %s", i.name, a.name)
+			return attr.Refuse("One or more parameter values are not valid. A value specified for a secondary index key is not supported. "+
+				"The AttributeValue for a key attribute cannot contain an empty string value. IndexName: %s, IndexKey: %s", i.name, a.name)
 		}
 	}
 	return nil

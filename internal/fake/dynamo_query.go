@@ -117,7 +117,8 @@ func (q *query) checkSelect() error {
 	case chosen != "" && chosen != types.SelectSpecificAttributes && q.in.ProjectionExpression != nil:
 		return attr.Refuse("Cannot specify the ProjectionExpression when choosing to get %s", chosen)
 	case chosen == types.SelectAllAttributes && only != nil:
-		return attr.Refuse("One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for global secondary index %s because its projection type is not ALL", q.index.name)
+		return attr.Refuse("One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for global secondary index %s "+
+			"because its projection type is not ALL", q.index.name)
 	}
 	if only == nil {
 		return nil

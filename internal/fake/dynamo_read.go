@@ -106,7 +106,7 @@ func (d *Dynamo) TransactGetItems(ctx context.Context, in *dynamodb.TransactGetI
 
 func (d *Dynamo) transactGets(items []types.TransactGetItem) ([]get, error) {
 	if len(items) == 0 || len(items) > MaxTransactionItems {
-		return nil, attr.Refuse("Value at 'transactItems' failed to satisfy constraint: Member must have length less than or equal to %d and greater than or equal to 1", MaxTransactionItems)
+		return nil, wrongNumber()
 	}
 	var gets []get
 	seen := map[string]bool{}

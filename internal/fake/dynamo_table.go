@@ -205,7 +205,8 @@ func newTable(in *dynamodb.CreateTableInput) (*table, error) {
 		t.others[index] = t.secondary(index, k, g.Projection.ProjectionType, g.Projection.NonKeyAttributes)
 	}
 	if len(used) != len(kinds) {
-		return nil, attr.Refuse("One or more parameter values were invalid: Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions")
+		return nil, attr.Refuse("One or more parameter values were invalid: Number of attributes in KeySchema " +
+			"does not exactly match number of attributes defined in AttributeDefinitions")
 	}
 	return t, nil
 }

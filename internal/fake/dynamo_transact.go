@@ -40,7 +40,7 @@ func (d *Dynamo) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWr
 // actions checks every action of a transaction by itself, and that no two are about one row.
 func (d *Dynamo) actions(items []types.TransactWriteItem) ([]write, error) {
 	if len(items) == 0 || len(items) > MaxTransactionItems {
-		return nil, attr.Refuse("Value at 'transactItems' failed to satisfy constraint: Member must have length less than or equal to %d and greater than or equal to 1", MaxTransactionItems)
+		return nil, wrongNumber()
 	}
 	var writes []write
 	seen := map[string]bool{}
@@ -57,6 +57,11 @@ func (d *Dynamo) actions(items []types.TransactWriteItem) ([]write, error) {
 		writes = append(writes, w)
 	}
 	return writes, nil
+}
+
+// wrongNumber refuses a transaction of no action or too many.
+func wrongNumber() error {
+	return attr.Refuse("Value at 'transactItems' failed to satisfy constraint: Member must have length between 1 and %d", MaxTransactionItems)
 }
 
 func (d *Dynamo) action(item types.TransactWriteItem) (w write, err error) {

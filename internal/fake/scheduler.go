@@ -201,7 +201,7 @@ func (s *Scheduler) check(in scheduler.CreateScheduleInput) (*schedule, error) {
 	name := regexp.MustCompile(`^[0-9a-zA-Z\-_.]{1,64}$`)
 	switch {
 	case !name.MatchString(aws.ToString(in.Name)):
-		return nil, invalidSchedule("Value %q at 'name' failed to satisfy constraint: Member must satisfy regular expression pattern: [0-9a-zA-Z-_.]+ and have length 1 to 64", aws.ToString(in.Name))
+		return nil, invalidSchedule("Value %q at 'name' failed to satisfy constraint: Member must match [0-9a-zA-Z-_.]+ and have length 1 to 64", aws.ToString(in.Name))
 	case !name.MatchString(*in.GroupName):
 		return nil, invalidSchedule("Value %q at 'groupName' failed to satisfy constraint", *in.GroupName)
 	case in.ClientToken != nil && !regexp.MustCompile(`^[a-zA-Z0-9\-_]{1,64}$`).MatchString(*in.ClientToken):
@@ -275,7 +275,8 @@ func checkWindow(w *types.FlexibleTimeWindow) error {
 		return invalidSchedule("FlexibleTimeWindow needs Mode OFF or FLEXIBLE")
 	}
 	minutes := aws.ToInt32(w.MaximumWindowInMinutes)
-	if flexible := w.Mode == types.FlexibleTimeWindowModeFlexible; flexible != (minutes >= 1 && minutes <= 1440) || !flexible && w.MaximumWindowInMinutes != nil {
+	flexible, fits := w.Mode == types.FlexibleTimeWindowModeFlexible, minutes >= 1 && minutes <= 1440
+	if flexible && !fits || !flexible && w.MaximumWindowInMinutes != nil {
 		return invalidSchedule("MaximumWindowInMinutes is 1 to 1440 with Mode FLEXIBLE and absent with OFF")
 	}
 	return nil

@@ -127,7 +127,10 @@ func TestDrain(t *testing.T) {
 		return nil
 	})
 	// The first delivery of Twice dies after it put its event, so it is delivered again, after its duplicate.
-	want := []string{"delivery-1 Twice", "delivery-2 Twice", "delivery-3 Twice", "delivery-4 Once", "delivery-5 Follows", "delivery-6 Follows", "delivery-7 Follows", "delivery-8 Fails", "delivery-9 Fails", "delivery-10 Fails"}
+	want := []string{
+		"delivery-1 Twice", "delivery-2 Twice", "delivery-3 Twice", "delivery-4 Once", "delivery-5 Follows",
+		"delivery-6 Follows", "delivery-7 Follows", "delivery-8 Fails", "delivery-9 Fails", "delivery-10 Fails",
+	}
 	if diff := cmp.Diff(want, seen); diff != "" || err != nil || count != len(want) {
 		t.Errorf("Drain = %d, %v; deliveries (-want +got):\n%s", count, err, diff)
 	}
@@ -141,7 +144,8 @@ func TestEventAsAFunctionGetsIt(t *testing.T) {
 	if _, err := publish(t, b, entry("A", `{"a":1}`)); err != nil {
 		t.Fatal(err)
 	}
-	want := `{"version":"0","id":"00000000-0000-4000-8000-000000000001","detail-type":"A","source":"toy","account":"000000000000","time":"2026-01-01T00:00:00Z","region":"us-east-1","resources":[],"detail":{"a":1}}`
+	want := `{"version":"0","id":"00000000-0000-4000-8000-000000000001","detail-type":"A","source":"toy","account":"000000000000",` +
+		`"time":"2026-01-01T00:00:00Z","region":"us-east-1","resources":[],"detail":{"a":1}}`
 	if got := string(b.Events()[0].JSON()); got != want {
 		t.Errorf("JSON() = %s, want %s", got, want)
 	}

@@ -129,18 +129,30 @@ func (p *parser) between(v operand) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, constLow := low.(constant)
-	h, constHigh := high.(constant)
-	if constLow && constHigh {
-		order, ok := attr.Compare(l.v, h.v)
-		switch {
-		case !ok && p.ordered("BETWEEN", low, high) == nil:
-			return nil, p.refuse("The BETWEEN operator requires same data type for lower and upper bounds; lower bound operand: AttributeValue: {%s:%s}, upper bound operand: AttributeValue: {%s:%s}", attr.Type(l.v), attr.Text(l.v), attr.Type(h.v), attr.Text(h.v))
-		case order > 0:
-			return nil, p.refuse("The BETWEEN operator requires upper bound to be greater than or equal to lower bound; lower bound operand: AttributeValue: {%s:%s}, upper bound operand: AttributeValue: {%s:%s}", attr.Type(l.v), attr.Text(l.v), attr.Type(h.v), attr.Text(h.v))
-		}
+	if err := p.checkBounds(low, high); err != nil {
+		return nil, err
 	}
 	return between{v, low, high}, p.ordered("BETWEEN", low, high)
+}
+
+// checkBounds refuses constant bounds of different types or in the wrong order.
+func (p *parser) checkBounds(low, high operand) error {
+	l, constLow := low.(constant)
+	h, constHigh := high.(constant)
+	if !constLow || !constHigh || p.ordered("BETWEEN", low, high) != nil {
+		return nil
+	}
+	rule := ""
+	switch order, ok := attr.Compare(l.v, h.v); {
+	case !ok:
+		rule = "requires same data type for lower and upper bounds"
+	case order > 0:
+		rule = "requires upper bound to be greater than or equal to lower bound"
+	default:
+		return nil
+	}
+	return p.refuse("The BETWEEN operator %s; lower bound operand: AttributeValue: {%s:%s}, upper bound operand: AttributeValue: {%s:%s}",
+		rule, attr.Type(l.v), attr.Text(l.v), attr.Type(h.v), attr.Text(h.v))
 }
 
 func (p *parser) oneOf(v operand) (node, error) {
