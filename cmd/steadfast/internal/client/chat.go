@@ -20,8 +20,9 @@ type Chat struct {
 	// runs; 0: 10 s.
 	Quiet time.Duration
 
-	mu     sync.Mutex
-	socket *socket
+	mu       sync.Mutex
+	socket   *socket
+	stopping bool // the running Ask was asked to stop
 }
 
 // Ask sends text and waits for the end of the turn that answers it, as long as it takes. A connection that drops is opened
@@ -33,6 +34,7 @@ func (c *Chat) Ask(ctx context.Context, text string, on Listener) (Answer, error
 	}
 	m := contract.ClientMessage{Request: text, SessionID: c.SessionID, DeliveryID: uuid.NewString()}
 	a := newAnswer(c.SessionID, m.DeliveryID)
+	c.setStopping(false)
 	err := c.turn(ctx, m, a, on)
 	if lost(ctx, err) {
 		err = c.again(ctx, m, a, on, err)
@@ -46,6 +48,9 @@ func (c *Chat) Ask(ctx context.Context, text string, on Listener) (Answer, error
 func (c *Chat) turn(ctx context.Context, m contract.ClientMessage, a *Answer, on Listener) error {
 	if err := c.open(ctx); err != nil {
 		return err
+	}
+	if c.isStopping() {
+		return &Error{Code: "cancelled", Message: "stopped before it was sent"}
 	}
 	if err := c.current().send(ctx, m); err != nil {
 		return err
@@ -69,8 +74,14 @@ func (c *Chat) follow(ctx context.Context, a *Answer, on Listener, watch *watche
 		if on.Message != nil {
 			on.Message(raw)
 		}
+		before := a.TurnID
 		if over, err := a.take(m, on); over {
 			return err
+		}
+		if a.TurnID != before && c.isStopping() { // a stop may overtake the message that it means
+			if err := c.sendStop(ctx); err != nil {
+				return err
+			}
 		}
 	}
 }
@@ -88,13 +99,30 @@ func ping(ctx context.Context, s *socket) {
 	}
 }
 
-// Stop asks for the running turn to end. Its end is still told to Ask.
+// Stop asks for the running turn to end. Its end is still told to Ask. A message that is not sent yet never will be.
 func (c *Chat) Stop(ctx context.Context) error {
+	c.setStopping(true)
+	return c.sendStop(ctx)
+}
+
+func (c *Chat) sendStop(ctx context.Context) error {
 	s := c.current()
 	if s == nil {
 		return nil
 	}
 	return s.send(ctx, contract.ClientMessage{Action: "stop", SessionID: c.SessionID})
+}
+
+func (c *Chat) setStopping(on bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stopping = on
+}
+
+func (c *Chat) isStopping() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.stopping
 }
 
 // Close leaves the conversation. It can go on with the next Ask.

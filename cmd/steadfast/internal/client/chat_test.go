@@ -328,6 +328,40 @@ func TestStop(t *testing.T) {
 	}
 }
 
+func TestStopBeforeTheMessageIsSent(t *testing.T) {
+	s := standin.New(t)
+	c := chat(s)
+	defer c.Close()
+	c.Client.Token = "stale"
+	c.Client.Renew = func(ctx context.Context) (string, error) { return s.Token(), c.Stop(ctx) } // while it connects
+	_, err := c.Ask(t.Context(), "hello", client.Listener{})
+	if codeOf(err) != "cancelled" || len(s.Heard()) != 0 {
+		t.Errorf("Ask(...) = %v with %d messages sent, want cancelled with none", err, len(s.Heard()))
+	}
+}
+
+func TestStopThatOvertookItsMessageIsSaidAgain(t *testing.T) {
+	s := standin.New(t)
+	turn := &standin.Turn{ID: "t-1", Session: "s-1"}
+	c := chat(s)
+	defer c.Close()
+	s.Say = func(p *standin.Peer, m contract.ClientMessage) {
+		switch heard := s.Heard(); {
+		case len(heard) == 1:
+			if err := c.Stop(t.Context()); err != nil {
+				t.Errorf("Stop() = %v", err)
+			}
+		case len(heard) == 2: // too early: the turn begins now
+			p.Send(turn.Begin(), turn.Text("and so on", 3))
+		case m.Action == "stop":
+			p.Send(turn.Fail("cancelled", "cancelled", heard[0].DeliveryID))
+		}
+	}
+	if _, err := c.Ask(t.Context(), "hello", client.Listener{}); codeOf(err) != "cancelled" {
+		t.Errorf("Ask(...) = %v, want cancelled", err)
+	}
+}
+
 func TestAskEndsWithItsContext(t *testing.T) {
 	s := standin.New(t)
 	s.Say = func(p *standin.Peer, m contract.ClientMessage) { p.Send((&standin.Turn{ID: "t"}).Text("x", 1)) }

@@ -1,14 +1,20 @@
 package standin
 
-import "github.com/steadfast-agents/steadfast/core/contract"
+import (
+	"sync"
 
-// Turn writes the messages of one turn as a stack does.
+	"github.com/steadfast-agents/steadfast/core/contract"
+)
+
+// Turn writes the messages of one turn as a stack does. It is safe for concurrent use.
 type Turn struct {
 	ID      string
 	Fence   int64
 	Session string
-	seq     int64
-	offset  int64
+
+	mu     sync.Mutex
+	seq    int64
+	offset int64
 }
 
 // Begin is the first message.
@@ -18,12 +24,11 @@ func (t *Turn) Begin() contract.ServerMessage {
 
 // Text is a piece of the answer, in a durable event with the index; under 0: none.
 func (t *Turn) Text(piece string, index int64) contract.ServerMessage {
-	offset := t.offset
+	offset := t.move(int64(len([]rune(piece))))
 	m := t.stream(contract.StreamEventBody{Data: &piece}, &offset)
 	if index >= 0 {
 		m.Index = &index
 	}
-	t.offset += int64(len([]rune(piece)))
 	return m
 }
 
@@ -34,7 +39,9 @@ func (t *Turn) Tool(name, id string) contract.ServerMessage {
 
 // Reset drops the text behind the first kept code points.
 func (t *Turn) Reset(kept int64) contract.ServerMessage {
+	t.mu.Lock()
 	t.offset = kept
+	t.mu.Unlock()
 	return t.stream(contract.StreamEventBody{Reset: &contract.ResetBody{Attempt: 2}}, &kept)
 }
 
@@ -53,7 +60,18 @@ func (t *Turn) stream(body contract.StreamEventBody, offset *int64) contract.Ser
 	return t.number(contract.ServerMessage{Type: contract.TypeStreamEvent, Event: &body, Offset: offset})
 }
 
+// move gives the offset and moves it on.
+func (t *Turn) move(by int64) int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	before := t.offset
+	t.offset += by
+	return before
+}
+
 func (t *Turn) number(m contract.ServerMessage) contract.ServerMessage {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	seq := t.seq
 	t.seq++
 	m.TurnID, m.Fence, m.Seq = t.ID, t.Fence, &seq
