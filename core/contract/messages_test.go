@@ -1,0 +1,124 @@
+package contract_test
+
+import (
+	"encoding/json"
+
+	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/task"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+var (
+	user    = contract.Principal{Type: contract.UserPrincipal, ID: "user-1"}
+	service = contract.Principal{Type: contract.SystemPrincipal, ID: "nightly report"}
+	usage   = contract.Usage{InputTokens: 120, OutputTokens: 30, CacheReadTokens: 1000, CacheWriteTokens: 20, CostUSD: ptr(0.00125)}
+)
+
+func servers() map[string]contract.MCPServer {
+	return map[string]contract.MCPServer{
+		"blog": {URL: "https://mcp.example.com/mcp", Headers: map[string]string{"x-a": "${MCP_A}"}, AuthHeader: &contract.AuthHeader{Name: "x-auth", Value: "tok"},
+			Disabled: true, ContinueOnError: true},
+		"local": {Command: "npx", Args: []string{"-y", "server"}},
+	}
+}
+
+// busMessages are the details of bus events and the bodies of HTTP answers.
+func busMessages() map[string]any {
+	return map[string]any{
+		"create_agent_session": contract.CreateSession{SessionID: "s-1", UserID: "user-1", SystemPrompt: "You are terse.", ModelID: "us.amazon.nova-lite-v1:0",
+			Temperature: ptr(0.0), MaxTokens: 512, Title: "Demo: é 😀 <b>", Tools: []string{"notebook"}, MCPServers: servers()},
+		"create_agent_session.small":    contract.CreateSession{},
+		"create_agent_session.no_tools": contract.CreateSession{SessionID: "s-1", Tools: []string{}},
+		"run_agent_task": task.Request{TaskID: "t-1", Principal: service, Request: "Summarise\nthe week.", SessionID: "s-1", SystemPrompt: "Be brief.",
+			ModelID: "m", Temperature: ptr(0.25), MaxTokens: 4096, Tools: []string{"notebook", "http"}, MCPServers: servers(),
+			Trigger: &task.Trigger{Kind: "event", AgentID: "a-1", EventID: "e-1", DetailType: "Order Placed",
+				Payload: json.RawMessage(`{"total":9007199254740993}`), Urgent: true},
+			CreatedBy: "user-2", DeliveryID: "dlv_1", RootID: "t-0", Depth: 2, NotBefore: "2026-01-01T00:00:00.000Z"},
+		"run_agent_task.small":         task.Request{TaskID: "t-1", Principal: user, Request: "do it"},
+		"run_agent_turn":               contract.RunTurn{SessionID: "s-1", NotBefore: "2026-01-01T00:00:00.000Z"},
+		"run_agent_turn.small":         contract.RunTurn{SessionID: "s-1"},
+		"agent_task_completed":         contract.TaskCompleted{TaskID: "t-1", Status: "COMPLETED", Output: "the answer", Principal: service, Usage: &usage},
+		"agent_task_completed.failed":  contract.TaskCompleted{TaskID: "t-1", Status: "FAILED", Error: "boom", Principal: user},
+		"agent_task_completed.by_name": contract.TaskCompleted{TaskID: "t-1", Status: "COMPLETED", OutputRef: "ab12", Principal: user},
+		"task_result":                  contract.TaskResult{TaskID: "t-1", Status: "COMPLETED", Output: "the answer"},
+		"task_result.failed":           contract.TaskResult{TaskID: "t-1", Status: "FAILED", Error: "cancelled"},
+		"delivery":                     contract.Delivery{DeliveryID: "dlv_1", SessionID: "s-1", ContinuationToken: "tok"},
+		"error_body":                   contract.ErrorBody{Message: "title: 600 bytes, the limit is 512", Code: "invalid"},
+	}
+}
+
+// socketMessages are the WebSocket's, from the client and to it.
+func socketMessages() map[string]any {
+	stream := func(body contract.StreamEventBody) contract.ServerMessage {
+		return contract.ServerMessage{Type: contract.TypeStreamEvent, Event: &body, TurnID: "turn_3", Fence: 2, Seq: ptr(int64(0)), Index: ptr(int64(0)), Offset: ptr(int64(0))}
+	}
+	return map[string]any{
+		"client.message": contract.ClientMessage{Action: "message", Request: "Hello", SessionID: "s-1", UserID: "user-1", Admission: contract.Coalesce,
+			DeliveryID: "dlv_1"},
+		"client.message.small": contract.ClientMessage{Request: "Hello", SessionID: "s-1"},
+		"client.stop":          contract.ClientMessage{Action: "stop", SessionID: "s-1", Clear: true},
+		"client.subscribe":     contract.ClientMessage{Action: "subscribe", SessionID: "s-1", StartIndex: ptr(int64(0))},
+		"client.ping":          contract.ClientMessage{Action: "ping"},
+
+		"server.data":             stream(contract.StreamEventBody{Data: ptr("")}),
+		"server.data.small":       contract.ServerMessage{Type: contract.TypeStreamEvent, Event: &contract.StreamEventBody{Data: ptr("2see ")}},
+		"server.current_tool_use": stream(contract.StreamEventBody{CurrentToolUse: &contract.ToolUseBody{Name: "lookup", ToolUseID: "tooluse_1"}}),
+		"server.init_event_loop":  stream(contract.StreamEventBody{InitEventLoop: true}),
+		"server.event_complete":   stream(contract.StreamEventBody{Complete: true}),
+		"server.reset":            stream(contract.StreamEventBody{Reset: &contract.ResetBody{Attempt: 2}}),
+		"server.complete":         contract.ServerMessage{Type: contract.TypeComplete, SessionID: "s-1", TurnID: "turn_3", DeliveryID: "dlv_1"},
+		"server.complete.small":   contract.ServerMessage{Type: contract.TypeComplete, SessionID: "s-1"},
+		"server.error":            contract.ServerMessage{Type: contract.TypeError, Error: "Internal server error", Message: "try again"},
+		"server.pong":             contract.ServerMessage{Type: contract.TypePong},
+	}
+}
+
+func event(data contract.EventData) contract.SessionEvent {
+	body, err := json.Marshal(data)
+	if err != nil {
+		panic(err)
+	}
+	e := contract.SessionEvent{Type: data.EventType(), Index: 7, SessionID: "s-1", TurnID: "turn_3", At: "2026-01-01T00:00:00.250Z", Data: body}
+	if _, ok := data.(contract.SessionStarted); ok {
+		e.Index, e.TurnID = 0, ""
+	}
+	return e
+}
+
+// sessionEvents are all types of events of a session's stream, each with every field.
+func sessionEvents() []contract.EventData {
+	return []contract.EventData{
+		contract.SessionStarted{Mode: "chat", Channel: "slack", Principal: user},
+		contract.SessionWaiting{},
+		contract.SessionCompleted{Result: "done"},
+		contract.SessionFailed{Error: "worker_lost"},
+		contract.MessageReceived{Text: "Hello", DeliveryIDs: []string{"dlv_1", "dlv_2"}},
+		contract.NudgeDelivered{Text: "and quick", DeliveryID: "dlv_3"},
+		contract.TurnStarted{TaskID: "t-1"},
+		contract.TurnQueued{Position: 2},
+		contract.TurnCompleted{Result: "the answer", Limit: "max_tokens", Usage: usage},
+		contract.TurnFailed{Status: "cancelled", Error: "turn cancelled", Usage: &usage},
+		contract.StepStarted{Step: 1},
+		contract.StepCompleted{Step: 1, DurationMs: 1250, Usage: contract.Usage{InputTokens: 1}},
+		contract.ReasoningAppended{Delta: "first "},
+		contract.ReasoningCompleted{Text: "first this"},
+		contract.MessageAppended{Delta: "the ", Attempt: 2},
+		contract.MessageCompleted{Text: "the answer"},
+		contract.ActionsRequested{Calls: []contract.ActionCall{{ID: "c1", Name: "lookup", Input: json.RawMessage(`{"key":"value"}`)}}},
+		contract.ActionResult{ID: "c1", Name: "lookup", Status: "success", Output: json.RawMessage(`["found it"]`), DurationMs: 12},
+		contract.ActionsCompleted{IDs: []string{"c1"}},
+		contract.ActionToolRetry{ID: "c1", Name: "lookup", Attempt: 2, Error: "timeout"},
+	}
+}
+
+// smallSessionEvents have nothing that is optional.
+func smallSessionEvents() map[string]contract.EventData {
+	return map[string]contract.EventData{
+		"session.started.small":  contract.SessionStarted{Mode: "task", Principal: service},
+		"turn.started.small":     contract.TurnStarted{},
+		"turn.completed.small":   contract.TurnCompleted{Result: ""},
+		"turn.failed.small":      contract.TurnFailed{Status: "failed", Error: "timeout"},
+		"message.appended.small": contract.MessageAppended{Delta: "the "},
+	}
+}
