@@ -1,0 +1,64 @@
+# Everything a developer runs. `make help` lists it.
+
+GO       ?= go
+FUZZTIME ?= 1m
+BENCH    ?= .
+COUNT    ?= 6
+
+# Packages whose tests also run under the race detector: all that is shared by goroutines and deploys.
+RACE ?= ./core/... $(wildcard ./agency/...)
+
+.DEFAULT_GOAL := help
+.PHONY: help run demo build test check lint fmt vet staticcheck tidy race soak bench update clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: ## start everything on this machine, show a conversation and a task, stay up
+	@$(GO) run ./cmd/steadfast dev --tour
+
+demo: ## the same, and end with status 0 when all of it worked
+	@$(GO) run ./cmd/steadfast dev --demo
+
+build: ## the command line, to bin/steadfast
+	$(GO) build -o bin/steadfast ./cmd/steadfast
+
+test: ## every test that needs nothing but Go
+	$(GO) test ./...
+
+check: lint tidy race ## gofmt, vet, staticcheck, a tidy go.mod, the race detector
+
+lint: fmt vet staticcheck ## gofmt, vet and staticcheck alone
+
+fmt:
+	@files=$$(gofmt -l $$(git ls-files '*.go')); \
+	if [ -n "$$files" ]; then echo "gofmt -w these:"; echo "$$files"; exit 1; fi
+
+vet:
+	$(GO) vet ./...
+
+staticcheck:
+	$(GO) tool staticcheck ./...
+
+tidy: ## show what go mod tidy would change; nothing is changed
+	$(GO) mod tidy -diff
+
+race: ## the tests of core under the race detector, which needs a C compiler
+	@command -v $$($(GO) env CC) >/dev/null || { echo "race: no C compiler ($$($(GO) env CC)); set CC"; exit 1; }
+	CGO_ENABLED=1 $(GO) test -race $(RACE)
+
+soak: ## fuzz each fuzz test for FUZZTIME (1m)
+	@set -e; grep -rn --include='*_test.go' -oE '^func Fuzz[A-Za-z0-9_]+' . | sort | while IFS=: read -r file _ func; do \
+		name=$${func#func }; echo "== $$(dirname $$file) $$name"; \
+		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) $$(dirname $$file) </dev/null; \
+	done
+
+bench: ## benchmarks as text for benchstat; BENCH=regexp, COUNT=6
+	@$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) \
+		$$(grep -rl --include='*_test.go' '^func Benchmark' . | xargs -n1 dirname | sort -u)
+
+update: ## write the golden files anew; look at the diff: a changed golden is a changed contract
+	$(GO) test $$(grep -rlE --include='*_test.go' 'flag\.Bool\("update"' . | xargs -n1 dirname | sort -u) -update
+
+clean: ## remove what was built
+	rm -rf bin .aws-sam
