@@ -1,6 +1,7 @@
 package dynamo
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/steadfast-agents/steadfast/internal/cloud/dynamo/expr"
@@ -109,26 +110,16 @@ func (p *page) checkSelect() error {
 	return nil
 }
 
-// after drops the rows up to the start key; the row of that key itself may be gone.
-func (p *page) after(rows []value.Item, isAfter func(it, start value.Item) bool) []value.Item {
-	start := p.request.ExclusiveStartKey
-	if start == nil {
-		return rows
-	}
-	i := slices.IndexFunc(rows, func(it value.Item) bool { return isAfter(it, start) })
-	if i < 0 {
-		return nil
-	}
-	return rows[i:]
-}
+// start is the key after which the page begins, nil for the first one. The row of that key may be gone.
+func (p *page) start() value.Item { return p.request.ExclusiveStartKey }
 
 // read evaluates rows up to the limit or 1 MB, whichever comes first, and filters what it evaluated.
-func (p *page) read(f *Front, rows func() []value.Item) (any, error) {
+func (p *page) read(f *Front, rows iter.Seq[value.Item]) (any, error) {
 	var out pageAnswer
 	var items []value.Item
 	bytes := 0
 	err := f.snapshot(func() {
-		for _, it := range rows() {
+		for it := range rows {
 			it = p.index.view(it)
 			if p.full(out.ScannedCount, bytes+it.Size()) {
 				return

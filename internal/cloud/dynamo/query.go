@@ -58,17 +58,19 @@ func (f *Front) query(body []byte) (any, error) {
 	if err := p.check(k.Hash); err != nil {
 		return nil, err
 	}
-	forward := r.ScanIndexForward == nil || *r.ScanIndexForward
-	return p.read(f, func() []value.Item {
-		rows := slices.Clone(x.parts[k.Hash.Str])
-		rows = slices.DeleteFunc(rows, func(it value.Item) bool { return !k.Sort(it) })
-		if !forward {
-			slices.Reverse(rows)
+	backward := r.ScanIndexForward != nil && !*r.ScanIndexForward
+	return p.read(f, func(yield func(value.Item) bool) {
+		part := x.parts[k.Hash.Str]
+		for i := range part {
+			it, c := part[i], 1
+			if backward {
+				it, c = part[len(part)-1-i], -1
+			}
+			before := p.start() != nil && x.compare(it, p.start()) != c // not past it, in the direction of travel
+			if !before && k.Sort(it) && !yield(it) {
+				return
+			}
 		}
-		return p.after(rows, func(it, start value.Item) bool {
-			c := x.compare(it, start)
-			return (forward && c > 0) || (!forward && c < 0)
-		})
 	})
 }
 
@@ -89,16 +91,18 @@ func (f *Front) scan(body []byte) (any, error) {
 		return nil, err
 	}
 	x := p.index
-	return p.read(f, func() []value.Item {
-		var rows []value.Item
+	return p.read(f, func(yield func(value.Item) bool) {
 		for _, hash := range slices.SortedFunc(maps.Keys(x.parts), compareHash) {
-			if spread(hash)%uint64(total) == uint64(segment) {
-				rows = append(rows, x.parts[hash]...)
+			if spread(hash)%uint64(total) != uint64(segment) {
+				continue
+			}
+			for _, it := range x.parts[hash] {
+				before := p.start() != nil && cmp.Or(compareHash(hash, p.start()[x.hash].Str), x.compare(it, p.start())) <= 0
+				if !before && !yield(it) {
+					return
+				}
 			}
 		}
-		return p.after(rows, func(it, start value.Item) bool {
-			return cmp.Or(compareHash(it[x.hash].Str, start[x.hash].Str), x.compare(it, start)) > 0
-		})
 	})
 }
 

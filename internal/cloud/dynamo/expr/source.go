@@ -60,7 +60,7 @@ func (s arithmetic) eval(it value.Item) (value.Value, error) {
 	}
 	sum, err := left.Num.Add(right.Num)
 	if err != nil {
-		return value.Value{}, faultf("%v", err)
+		return value.Value{}, err
 	}
 	return value.Num(sum), nil
 }

@@ -167,7 +167,7 @@ func (c change) add(old, out value.Item) error {
 	case value.Number:
 		sum, err := was.Num.Add(c.by.Num)
 		if err != nil {
-			return faultf("%v", err)
+			return err
 		}
 		was.Num = sum
 	case value.NumberSet:

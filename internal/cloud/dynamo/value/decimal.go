@@ -1,7 +1,6 @@
 package value
 
 import (
-	"errors"
 	"math/big"
 	"strconv"
 	"strings"
@@ -14,11 +13,11 @@ const (
 	minExponent = -130 // of the first digit: 1E-130
 )
 
-// Faults of numbers, in DynamoDB's words.
-var (
-	errDigits    = errors.New("Attempting to store more than 38 significant digits in a Number")
-	errOverflow  = errors.New("Number overflow. Attempting to store a number with magnitude larger than supported range")
-	errUnderflow = errors.New("Number underflow. Attempting to store a number with magnitude smaller than supported range")
+// Faults of numbers.
+const (
+	errDigits    = Fault("Attempting to store more than 38 significant digits in a Number")
+	errOverflow  = Fault("Number overflow. Attempting to store a number with magnitude larger than supported range")
+	errUnderflow = Fault("Number underflow. Attempting to store a number with magnitude smaller than supported range")
 )
 
 // Decimal is an exact decimal number: sign, digits and the power of ten of its last digit. The zero value is 0; every
@@ -30,12 +29,10 @@ type Decimal struct {
 }
 
 // ParseDecimal reads a number as DynamoDB does: optional sign, digits with an optional point, optional exponent.
-// It refuses more than 38 significant digits and magnitudes outside 1E-130 to 9.9...E+125.
+// It refuses more than 38 significant digits and magnitudes outside
+// 1E-130 to 9.9...E+125 with a Fault.
 func ParseDecimal(s string) (Decimal, error) {
-	bad := errors.New("The parameter cannot be converted to a numeric value: " + s)
-	if s == "" {
-		return Decimal{}, errors.New("The parameter cannot be converted to a numeric value")
-	}
+	bad := Fault("The parameter cannot be converted to a numeric value: " + s)
 	mantissa, exponent, hasExp := s, 0, false
 	if i := strings.IndexAny(s, "eE"); i >= 0 {
 		e, err := strconv.Atoi(s[i+1:])

@@ -96,11 +96,7 @@ func decodeNumber(b json.RawMessage) (Decimal, error) {
 	if err != nil {
 		return Decimal{}, err
 	}
-	d, err := ParseDecimal(s)
-	if err != nil {
-		return Decimal{}, Fault(err.Error())
-	}
-	return d, nil
+	return ParseDecimal(s)
 }
 
 func decodeBinary(b json.RawMessage) (string, error) {
