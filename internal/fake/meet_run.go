@@ -17,6 +17,9 @@ const (
 	maxSteps   = 10_000
 )
 
+// begin is the step a worker begins with, so that never two of them run at once.
+const begin = "begin"
+
 // kindOf is what an option does.
 type kindOf int
 
@@ -99,6 +102,7 @@ func (m *meeting) meet(ctx context.Context) error {
 				}
 				m.finished <- i
 			}()
+			m.gate.wait(workerOf(ctx), begin, "")
 			_ = do(ctx)
 		}()
 	}
@@ -155,6 +159,9 @@ func (m *meeting) disasters(calls []option) []option {
 	var out []option
 	if m.Kill && !m.killed {
 		for _, c := range calls {
+			if c.call.name == begin {
+				continue
+			}
 			out = append(out, option{kind: killIt, worker: c.worker, call: c.call, cost: 1})
 		}
 	}
@@ -164,8 +171,22 @@ func (m *meeting) disasters(calls []option) []option {
 	return out
 }
 
+// position finds the worker of the meeting that makes the call, itself or by a worker within it.
 func (m *meeting) position(call *waiting) int {
-	return slices.IndexFunc(m.contexts, func(ctx context.Context) bool { return workerOf(ctx) == call.worker })
+	outermost := call.worker
+	for outermost.within != nil {
+		outermost = outermost.within
+	}
+	return slices.IndexFunc(m.contexts, func(ctx context.Context) bool { return workerOf(ctx) == outermost })
+}
+
+// said describes an option's call for the trace.
+func (o option) said(fate string) string {
+	label := workerLabel(o.worker)
+	if o.call.worker.within != nil {
+		label += " " + o.call.worker.name
+	}
+	return strings.TrimSpace(label + ": " + fate + o.call.name + " " + o.call.note)
 }
 
 func (m *meeting) step(options []option) {
@@ -175,12 +196,12 @@ func (m *meeting) step(options []option) {
 	switch o.kind {
 	case letGo:
 		m.last = o.worker
-		m.trace = append(m.trace, fmt.Sprintf("%s: %s %s", workerLabel(o.worker), o.call.name, o.call.note))
+		m.trace = append(m.trace, o.said(""))
 		m.gate.let(o.call)
 	case killIt:
 		m.killed = true
-		m.trace = append(m.trace, fmt.Sprintf("%s: killed before %s %s", workerLabel(o.worker), o.call.name, o.call.note))
-		Kill(m.contexts[o.worker])
+		m.trace = append(m.trace, o.said("killed before "))
+		o.call.worker.kill()
 		m.gate.let(o.call)
 	case wait:
 		m.waited = true

@@ -13,18 +13,21 @@ var ErrKilled = errors.New("the worker is dead")
 
 // worker is one life of a process: once dead it stays dead, also for goroutines it left behind.
 type worker struct {
-	name string
-	dead atomic.Bool
-	end  context.CancelCauseFunc
+	name   string
+	within *worker // the worker that started this one, which cannot outlive it; may be nil
+	dead   atomic.Bool
+	end    context.CancelCauseFunc
 }
 
 type workerKey struct{}
 
 // WithWorker gives the context of a new, living worker: calls made with it (or a context derived from it) are the
-// worker's, and it ends when the worker is killed. The same name again is a new life after a restart.
+// worker's, and it ends when the worker is killed. The same name again is a new life after a restart. A worker made with
+// the context of another dies with it, but not the other way round.
 func WithWorker(ctx context.Context, name string) context.Context {
+	within := workerOf(ctx)
 	ctx, end := context.WithCancelCause(ctx)
-	return context.WithValue(ctx, workerKey{}, &worker{name: name, end: end})
+	return context.WithValue(ctx, workerKey{}, &worker{name: name, within: within, end: end})
 }
 
 // WorkerName gives the name of the worker whose context ctx is, or "".
@@ -37,8 +40,7 @@ func WorkerName(ctx context.Context) string {
 
 // Killed reports whether the worker of ctx is dead.
 func Killed(ctx context.Context) bool {
-	w := workerOf(ctx)
-	return w != nil && w.dead.Load()
+	return workerOf(ctx).isDead()
 }
 
 // Kill ends the worker of ctx at once: its context is cancelled and its calls fail from now on.
@@ -51,6 +53,10 @@ func Kill(ctx context.Context) {
 func workerOf(ctx context.Context) *worker {
 	w, _ := ctx.Value(workerKey{}).(*worker)
 	return w
+}
+
+func (w *worker) isDead() bool {
+	return w != nil && (w.dead.Load() || w.within.isDead())
 }
 
 func (w *worker) kill() {

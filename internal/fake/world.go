@@ -218,7 +218,7 @@ func (p *passage) leave(err error) error {
 		w.effects++
 	}
 	switch {
-	case p.mode == KillAfter || p.worker != nil && p.worker.dead.Load():
+	case p.mode == KillAfter || p.worker.isDead():
 		return p.die()
 	case p.mode == LoseAnswer:
 		err = ErrLost
