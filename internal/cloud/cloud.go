@@ -19,6 +19,7 @@ import (
 	"github.com/steadfast-agents/steadfast/internal/cloud/bus"
 	"github.com/steadfast-agents/steadfast/internal/cloud/dynamo"
 	"github.com/steadfast-agents/steadfast/internal/cloud/gateway"
+	"github.com/steadfast-agents/steadfast/internal/cloud/iam"
 	"github.com/steadfast-agents/steadfast/internal/cloud/identity"
 	"github.com/steadfast-agents/steadfast/internal/cloud/lambda"
 	"github.com/steadfast-agents/steadfast/internal/cloud/queue"
@@ -78,6 +79,7 @@ type Cloud struct {
 	bus       *bus.Bus
 	scheduler *scheduler.Scheduler
 	gateway   *gateway.Gateway
+	guard     *iam.Guard
 
 	once   sync.Once
 	closed error
@@ -133,6 +135,9 @@ func (c *Cloud) Build(ctx context.Context, functions ...string) error {
 
 // Kill ends every process of function as kill -9 does and tells how many there were.
 func (c *Cloud) Kill(function string) (int, error) { return c.functions.Kill(function) }
+
+// IAMReport tells which grants of the template were used so far, which never, and what was denied.
+func (c *Cloud) IAMReport() iam.Report { return c.guard.Report() }
 
 // open takes the data folder and the addresses.
 func (c *Cloud) open() error {

@@ -41,6 +41,21 @@ func TestEndToEnd(t *testing.T) {
 	}
 }
 
+func TestWhatIsNotGrantedIsDenied(t *testing.T) {
+	c := start(t, cloud.Options{})
+	if got := c.http("DELETE", "/notes/n1", c.token("ada"), ""); got.status != 500 {
+		t.Errorf("DELETE = %+v, want 500: read may not delete", got)
+	}
+	if !strings.Contains(c.out.String(), "not authorized to perform: dynamodb:DeleteItem") {
+		t.Error("what was denied is not shown")
+	}
+	for _, f := range c.IAMReport().Functions {
+		if f.Function == "read" && (len(f.Denied) != 1 || f.Denied[0].Action != "dynamodb:DeleteItem") {
+			t.Errorf("the report on read is %+v", f)
+		}
+	}
+}
+
 func TestStartIsQuick(t *testing.T) {
 	began := time.Now()
 	start(t, cloud.Options{})

@@ -64,7 +64,7 @@ func (c *console) Handle(_ context.Context, r slog.Record) error {
 
 func writeAttr(to *bytes.Buffer, a slog.Attr) {
 	value := a.Value.Resolve().String()
-	hidden := func(r rune) bool { return !unicode.IsPrint(r) && r != '\n' }
+	hidden := func(r rune) bool { return !unicode.IsPrint(r) && r != '\n' && r != '\t' }
 	switch {
 	case strings.ContainsFunc(value, hidden):
 		value = strconv.Quote(value)

@@ -22,6 +22,7 @@ func (c *Cloud) devHandler() http.Handler {
 	mux.HandleFunc("POST "+devPath+"kill", c.devKill)
 	mux.HandleFunc("GET "+devPath+"failed", c.devFailed)
 	mux.HandleFunc("GET "+devPath+"pending", c.devPending)
+	mux.HandleFunc("GET "+devPath+"iam", c.devIAM)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !fromThisMachine(r) {
 			refuse(w, http.StatusForbidden, "only this machine may use "+devPath)
@@ -109,4 +110,15 @@ func (c *Cloud) devFailed(w http.ResponseWriter, _ *http.Request) {
 // devPending tells how many deliveries of events and asynchronous invocations are not finished.
 func (c *Cloud) devPending(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]int{"pending": c.bus.Pending() + c.functions.Pending()})
+}
+
+// devIAM tells which grants were used, which never, and what was denied.
+func (c *Cloud) devIAM(w http.ResponseWriter, r *http.Request) {
+	report := c.guard.Report()
+	if r.URL.Query().Get("format") == "text" {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = io.WriteString(w, report.String())
+		return
+	}
+	writeJSON(w, http.StatusOK, report)
 }

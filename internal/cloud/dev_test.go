@@ -26,6 +26,8 @@ func TestDevOperations(t *testing.T) {
 		{"kill nobody", "POST", "/_dev/kill?function=nobody", "", 404, "no such function"},
 		{"failed", "GET", "/_dev/failed", "", 200, `{"steadfast-Failures":[]}`},
 		{"pending", "GET", "/_dev/pending", "", 200, `{"pending":0}`},
+		{"permissions", "GET", "/_dev/iam", "", 200, `"Function":"keep"`},
+		{"permissions as text", "GET", "/_dev/iam?format=text", "", 200, "never used   dynamodb:PutItem"},
 		{"unknown", "GET", "/_dev/nothing", "", 404, ""},
 	}
 	for _, tc := range tests {

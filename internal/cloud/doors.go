@@ -12,9 +12,10 @@ import (
 	"github.com/steadfast-agents/steadfast/internal/cloud/queue"
 )
 
-// publicHandler is the door of clients: the two APIs, the user pool's documents, and /_dev for the developer.
+// publicHandler is the door of clients: the two APIs, the user pool's documents, and /_dev for the developer. Functions
+// come here too, for @connections.
 func (c *Cloud) publicHandler() http.Handler {
-	gateway, dev, issuer := c.gateway.PublicHandler(), c.devHandler(), c.issuer.Handler()
+	gateway, dev, issuer := c.guard.Middleware(c.gateway.PublicHandler()), c.devHandler(), c.issuer.Handler()
 	documents := c.issuerPath()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -36,7 +37,8 @@ func (c *Cloud) issuerPath() string {
 	return u.Path + "/.well-known/"
 }
 
-// awsHandler is the door of functions and of tools that speak to AWS services. model answers as Bedrock.
+// awsHandler is the door of functions and of tools that speak to AWS services; what a function's policies do not grant
+// ends here. model answers as Bedrock.
 func (c *Cloud) awsHandler(model http.Handler) http.Handler {
 	byTarget := map[string]http.Handler{dynamo.Target: c.tables, queue.Target: c.queues, bus.Target: c.bus}
 	byPath := map[string]http.Handler{
@@ -49,7 +51,7 @@ func (c *Cloud) awsHandler(model http.Handler) http.Handler {
 	if ws := c.stack.WebSocket; ws != nil {
 		byPath["/"+ws.Stage+"/@connections/"] = c.gateway.ConnectionsHandler()
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return c.guard.Middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if target := r.Header.Get("X-Amz-Target"); target != "" {
 			service, _, _ := strings.Cut(target, ".")
 			if h := byTarget[service+"."]; h != nil {
@@ -64,7 +66,7 @@ func (c *Cloud) awsHandler(model http.Handler) http.Handler {
 			}
 		}
 		c.notOffered(w, r)
-	})
+	}))
 }
 
 // notOffered answers for services that the local cloud is not.

@@ -9,6 +9,7 @@ import (
 	"github.com/steadfast-agents/steadfast/internal/cloud/bedrock"
 	"github.com/steadfast-agents/steadfast/internal/cloud/dynamo"
 	"github.com/steadfast-agents/steadfast/internal/cloud/gateway"
+	"github.com/steadfast-agents/steadfast/internal/cloud/iam"
 	"github.com/steadfast-agents/steadfast/internal/cloud/identity"
 	"github.com/steadfast-agents/steadfast/internal/cloud/lambda"
 	"github.com/steadfast-agents/steadfast/internal/cloud/queue"
@@ -42,6 +43,7 @@ func (c *Cloud) startFunctions() error {
 }
 
 func (c *Cloud) startGateway() error {
+	c.guard = iam.New(c.stack, c.log)
 	c.gateway = &gateway.Gateway{Stack: c.stack, Invoker: c.functions, Keys: c.issuer.Key, Log: c.log}
 	return nil
 }

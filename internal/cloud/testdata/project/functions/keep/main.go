@@ -10,16 +10,14 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"example.com/project/account"
 )
 
 func main() {
-	cfg, err := config.LoadDefaultConfig(context.Background())
-	if err != nil {
-		panic(err)
-	}
+	cfg := account.Config()
 	table := dynamodb.NewFromConfig(cfg)
 	lambda.Start(func(ctx context.Context, e events.EventBridgeEvent) error {
 		if os.Getenv("FAIL") != "" {
