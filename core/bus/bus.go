@@ -51,8 +51,9 @@ type Event struct {
 	Detail     any
 }
 
-// Publish puts events on the bus, each at least once. Faults: Invalid with reason Rejected when an entry can never be taken,
-// Unavailable when some could not be taken now; the others may have been.
+// Publish puts events on the bus, each at least once. An entry that fails does not keep the others back. Faults: Limit (a detail is
+// too large: nothing was sent), Unavailable when some could not be taken now (the others may have been), else Invalid with reason
+// Rejected when an entry can never be taken (the others were).
 func (b Bus) Publish(ctx context.Context, events ...Event) error {
 	entries := make([]types.PutEventsRequestEntry, 0, len(events))
 	for _, e := range events {
@@ -62,12 +63,16 @@ func (b Bus) Publish(ctx context.Context, events ...Event) error {
 		}
 		entries = append(entries, entry)
 	}
+	var rejected error
 	for _, batch := range batches(entries) {
-		if err := b.send(ctx, batch); err != nil {
+		switch err := b.send(ctx, batch); {
+		case fault.ReasonOf(err) == Rejected:
+			rejected = err
+		case err != nil:
 			return err
 		}
 	}
-	return nil
+	return rejected
 }
 
 func (b Bus) entry(ctx context.Context, e Event) (types.PutEventsRequestEntry, error) {
@@ -107,35 +112,43 @@ func batches(entries []types.PutEventsRequestEntry) [][]types.PutEventsRequestEn
 	return all
 }
 
+// send puts one batch. Only what failed and may be taken later is sent again.
 func (b Bus) send(ctx context.Context, entries []types.PutEventsRequestEntry) error {
+	var rejected error
 	for try := 1; ; try++ {
 		out, err := b.EventBridge.PutEvents(ctx, &eventbridge.PutEventsInput{Entries: entries})
 		if err != nil {
 			return fault.Wrap(fault.Unavailable, err, "put %d events", len(entries))
 		}
-		var failed []types.PutEventsRequestEntry
-		code := ""
-		for i, r := range out.Entries {
-			if r.ErrorCode == nil {
-				continue
-			}
-			code = *r.ErrorCode
-			if !passing[code] {
-				return fault.New(fault.Invalid, "the bus rejects %q: %s", *entries[i].DetailType, code).Because(Rejected)
-			}
-			failed = append(failed, entries[i])
+		again, code, refused := judge(entries, out.Entries)
+		if refused != nil {
+			rejected = refused
 		}
-		if len(failed) == 0 {
-			return nil
-		}
-		if try == maxTries {
-			return fault.New(fault.Unavailable, "the bus could not take %d of %d events: %s", len(failed), len(entries), code)
+		switch {
+		case len(again) == 0:
+			return rejected
+		case try == maxTries:
+			return fault.New(fault.Unavailable, "the bus could not take %d of %d events: %s", len(again), len(entries), code)
 		}
 		if err := wait(ctx, time.Duration(try*try)*50*time.Millisecond); err != nil {
-			return fault.Wrap(fault.Unavailable, err, "put %d events", len(failed))
+			return fault.Wrap(fault.Unavailable, err, "put %d events", len(again))
 		}
-		entries = failed
+		entries = again
 	}
+}
+
+// judge reads the answer of every entry: those to send again and why, and an error if one can never be taken.
+func judge(entries []types.PutEventsRequestEntry, answers []types.PutEventsResultEntry) (again []types.PutEventsRequestEntry, code string, rejected error) {
+	for i, r := range answers {
+		switch {
+		case r.ErrorCode == nil:
+		case passing[*r.ErrorCode]:
+			again, code = append(again, entries[i]), *r.ErrorCode
+		default:
+			rejected = fault.New(fault.Invalid, "the bus rejects %q: %s", *entries[i].DetailType, *r.ErrorCode).Because(Rejected)
+		}
+	}
+	return again, code, rejected
 }
 
 // passing are the codes of entries worth sending again.

@@ -33,15 +33,16 @@ func (b Bus) refer(ctx context.Context, detail []byte) ([]byte, error) {
 	if b.Details == nil || largest == "" {
 		return nil, fault.New(fault.Limit, "an event's detail has %d bytes, the limit is %d", len(detail), MaxDetailBytes)
 	}
-	id := key.Hash(string(fields[largest]))
-	if err := b.Details.PutDetail(ctx, id, string(fields[largest])); err != nil {
-		return nil, err
-	}
+	text := string(fields[largest])
+	id := key.Hash(text)
 	delete(fields, largest)
 	fields[largest+"Ref"], _ = json.Marshal(id)
 	smaller, err := json.Marshal(fields)
-	if err == nil && len(smaller) > MaxDetailBytes {
+	if err != nil {
+		return nil, fault.Wrap(fault.Internal, err, "encode an event")
+	}
+	if len(smaller) > MaxDetailBytes {
 		return nil, fault.New(fault.Limit, "an event's detail has %d bytes without its %s, the limit is %d", len(smaller), largest, MaxDetailBytes)
 	}
-	return smaller, fault.Wrap(fault.Internal, err, "encode an event")
+	return smaller, b.Details.PutDetail(ctx, id, text)
 }
