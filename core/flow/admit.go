@@ -67,7 +67,7 @@ func (f Admit) try(ctx context.Context, in AdmitIn) (receipt contract.Delivery, 
 		return receipt, false, err
 	case s.Principal != in.Caller:
 		return receipt, false, fault.New(fault.Denied, "not your session")
-	case s.Expired(f.Now()) && s.Phase != session.Deleted:
+	case s.Expired(f.Now()) && s.Phase != session.Deleted && !s.Work(f.Now()):
 		return receipt, false, f.revive(ctx, in.SessionID)
 	}
 	now := f.Now()

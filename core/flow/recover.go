@@ -156,10 +156,10 @@ func (f Recover) resend(ctx context.Context, t task.Task) error {
 // dispatch looks after a task that is owed to the bus.
 func (f Recover) dispatch(ctx context.Context, id string) (string, error) {
 	d, err := f.Table.Dispatch(ctx, id)
-	if fault.Is(err, fault.NotFound) || d.DueSK == "" {
+	switch {
+	case fault.Is(err, fault.NotFound), err == nil && d.DueSK == "":
 		return "leave", nil
-	}
-	if err != nil {
+	case err != nil:
 		return "", err
 	}
 	t, err := f.Table.TaskOrNone(ctx, id)

@@ -162,7 +162,8 @@ func (s State) Delete(now time.Time) (c Change, ok bool) {
 	}
 	to := s.released().due(now)
 	to.Phase, to.Fence, to.Token, to.ExpiresAt = Deleted, s.Fence+1, "", now.Add(Tombstone).Unix()
-	return Change{s, to, cond.And(cond.Exists("pk"), cond.Is("phase", cond.OpNe, Deleted), cond.Eq("fence", s.Fence))}, true
+	return Change{s, to, cond.And(cond.Exists("pk"), cond.Is("phase", cond.OpNe, Deleted), cond.Eq("fence", s.Fence),
+		cond.Eq("taken", s.Taken), cond.Eq("phase", s.Phase))}, true // as read: the turn's task is to be finished
 }
 
 // Created gives the call that configured it to a session that a message had adopted before.

@@ -79,6 +79,9 @@ func (t Table) CreateTask(ctx context.Context, r task.Request) (task.Task, error
 func ChangeTask(c task.Change) Write {
 	from, to := c.From, c.To
 	k := key.Task(to.TaskID)
+	if to.Output == from.Output {
+		from.Output, to.Output = "", "" // where it is, it stays
+	}
 	output := to.Output
 	large := len(output) > MaxItemBytes/4
 	if large {

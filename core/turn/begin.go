@@ -74,8 +74,8 @@ func (o *owner) plan(ctx context.Context) (opening, error) {
 	if err != nil {
 		return opening{}, err
 	}
-	if len(inbox) == 0 {
-		return opening{}, errReload
+	if len(inbox) == 0 || inbox[0].Number != s.Taken+1 {
+		return opening{}, errReload // a deletion is under way
 	}
 	open := opening{}
 	over := false

@@ -42,10 +42,14 @@ func (o *owner) endCompleted(ctx context.Context, v *view, out loop.Outcome, usa
 
 // endFailed ends the turn without an answer.
 func (o *owner) endFailed(ctx context.Context, reason string, usage contract.Usage) (bool, error) {
-	done, err := o.end(ctx, ending{
+	e := ending{
 		status: task.Failed, reason: reason, outcome: "failed",
 		data: []contract.EventData{contract.TurnFailed{Status: "failed", Error: reason, Usage: &usage}},
-	})
+	}
+	if err := o.closeCalls(ctx, &e, nil); err != nil {
+		return false, err
+	}
+	done, err := o.end(ctx, e)
 	if err == nil {
 		o.sayFailed(ctx, "failed", reason)
 	}
@@ -149,14 +153,8 @@ func (o *owner) endFlagged(ctx context.Context, finished []model.ToolResult) (bo
 		status, text = task.ErrCancelled, "cancelled"
 	}
 	e := ending{status: task.Failed, reason: status, outcome: "failed", data: []contract.EventData{contract.TurnFailed{Status: status, Error: text}}}
-	if o.state.Tries <= session.MaxTries { // else loading the history may be what kills the workers
-		h, err := o.load(ctx)
-		if err != nil {
-			return false, err
-		}
-		if open := answers(h.Messages, finished); len(open) > 0 {
-			e.segment = o.segment(model.Message{Role: model.User, Content: open})
-		}
+	if err := o.closeCalls(ctx, &e, finished); err != nil {
+		return false, err
 	}
 	writes, p, events, t, err := o.endWrites(ctx, e, false)
 	if err != nil {
@@ -173,24 +171,46 @@ func (o *owner) endFlagged(ctx context.Context, finished []model.ToolResult) (bo
 	return false, errReload
 }
 
-// answers are the results that the history's last calls still need.
-func answers(messages []model.Message, finished []model.ToolResult) []model.Block {
-	if len(messages) == 0 {
+// closeCalls adds the results of calls that the turn leaves open to its end. A turn that kills its workers ends without: loading
+// its history may be what kills them.
+func (o *owner) closeCalls(ctx context.Context, e *ending, finished []model.ToolResult) error {
+	if o.state.Tries > session.MaxTries {
 		return nil
+	}
+	h, err := o.load(ctx)
+	if err != nil {
+		return err
+	}
+	open, data := answers(h.Messages, finished)
+	if len(open) > 0 {
+		e.segment = o.segment(model.Message{Role: model.User, Content: open})
+		e.data = append(data, e.data...)
+	}
+	return nil
+}
+
+// answers are the results that the history's last calls still need, as blocks and as events.
+func answers(messages []model.Message, finished []model.ToolResult) (open []model.Block, data []contract.EventData) {
+	if len(messages) == 0 {
+		return nil, nil
 	}
 	byID := map[string]model.ToolResult{}
 	for _, r := range finished {
 		byID[r.ID] = r
 	}
-	var open []model.Block
+	var ids []string
 	for _, c := range messages[len(messages)-1].Calls() {
 		r, ok := byID[c.ID]
 		if !ok {
 			r = model.Interrupted(c.ID)
 		}
-		open = append(open, model.Block{ToolResult: &r})
+		open, ids = append(open, model.Block{ToolResult: &r}), append(ids, c.ID)
+		data = append(data, contract.ActionResult{ID: c.ID, Name: c.Name, Status: string(r.Status), Output: output(r)})
 	}
-	return open
+	if len(ids) > 0 {
+		data = append(data, contract.ActionsCompleted{IDs: ids})
+	}
+	return open, data
 }
 
 // sayFailed tells who follows that the turn ended without an answer.

@@ -78,10 +78,22 @@ func (e *Engine) claim(ctx context.Context, sessionID string) (*owner, error) {
 		case refused && exists && old.Owner == id:
 			return e.own(old, session.Me{Owner: id, Fence: old.Fence}, sent), nil
 		case !refused:
-			return nil, err
+			return e.claimed(ctx, sessionID, id, sent, err)
 		}
 	}
 	return nil, nil // others are at it
+}
+
+// claimed finds out whether a claim whose outcome is not known was written after all.
+func (e *Engine) claimed(ctx context.Context, sessionID, id string, sent time.Time, unknown error) (*owner, error) {
+	if !fault.Retryable(unknown) || ctx.Err() != nil {
+		return nil, unknown
+	}
+	s, err := e.Table.State(ctx, sessionID)
+	if err != nil || s.Owner != id {
+		return nil, errors.Join(unknown, err)
+	}
+	return e.own(s, session.Me{Owner: id, Fence: s.Fence}, sent), nil
 }
 
 func (e *Engine) own(s session.State, me session.Me, sent time.Time) *owner {

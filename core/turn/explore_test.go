@@ -76,7 +76,9 @@ func remove(p *stage.Play, sessionID string) act {
 	}
 }
 
-func drain(p *stage.Play) act { return p.Drain }
+func rest(p *stage.Play, sessionID string) act {
+	return func(ctx context.Context) error { return p.Rest(ctx, sessionID) }
+}
 
 // unless forgives one kind of fault.
 func unless(err error, code fault.Code) error {
@@ -127,7 +129,7 @@ func TestWhereverItIsCutOff(t *testing.T) {
 	}{
 		{"a chat turn with two tools, and another", func() *fake.Run {
 			p := play(helpful)
-			p.Acts = []act{send(p, id, "use the tools", contract.Preempt), drain(p), send(p, id, "hello", contract.Preempt)}
+			p.Acts = []act{send(p, id, "use the tools", contract.Preempt), rest(p, id), send(p, id, "hello", contract.Preempt)}
 			return p.Run(story(p, id), ran(p, id))
 		}},
 		{"a task of its own", func() *fake.Run {
@@ -143,7 +145,7 @@ func TestWhereverItIsCutOff(t *testing.T) {
 		{"the same task delivered three times", func() *fake.Run {
 			p := play(helpful)
 			p.Bus.Duplicate = func(e fake.Event) int { return map[string]int{contract.RunAgentTask: 1}[e.DetailType] }
-			p.Acts = []act{publish(p, request("t1", "", "use the tools")), drain(p), publish(p, request("t1", "", "use the tools"))}
+			p.Acts = []act{publish(p, request("t1", "", "use the tools")), rest(p, taskSession), publish(p, request("t1", "", "use the tools"))}
 			return p.Run(story(p, taskSession, "t1"), ran(p, taskSession))
 		}},
 		{"a completion that the bus does not take for three minutes", func() *fake.Run {
@@ -202,7 +204,9 @@ func TestWhereverItIsCutOff(t *testing.T) {
 		{"a message that wants an idle session", func() *fake.Run {
 			p := play(helpful)
 			p.Acts = []act{send(p, id, "use the tools", contract.Preempt)}
-			p.Mid = []act{func(ctx context.Context) error { return unless(send(p, id, "if idle", contract.Reject)(ctx), fault.Conflict) }}
+			p.Mid = []act{func(ctx context.Context) error {
+				return unless(send(p, id, "if idle", contract.Reject)(ctx), fault.Conflict)
+			}}
 			return p.Run(nil, ran(p, id))
 		}},
 		{"a stop in the middle", func() *fake.Run {

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/model"
+	"github.com/steadfast-agents/steadfast/core/session"
 	"github.com/steadfast-agents/steadfast/core/snapshot"
 	"github.com/steadfast-agents/steadfast/core/store"
 )
@@ -112,22 +113,40 @@ func (o *owner) segment(messages ...model.Message) *snapshot.Segment {
 	}
 }
 
-// openingSegment is the prompt's. Where the TypeScript package wrote the conversation last, it is a whole history: its own, and
-// the prompt.
+// openingSegment is the prompt's, after an error result for each call that the turn before left open: from then on the history
+// is whole. Where the TypeScript package wrote the conversation last, it is a whole history: its own, and the prompt.
 func (o *owner) openingSegment(ctx context.Context, prompt []store.Message) (*snapshot.Segment, error) {
 	said := model.Message{Role: model.User, Content: blocks(prompt)}
-	s := o.segment(said)
 	if o.state.Tip != "" && !o.Strands {
-		return s, nil
+		return o.afterOpenCalls(ctx, said)
 	}
 	h, tip, err := o.Table.PackageSnapshot(ctx, o.id)
 	if fault.Is(err, fault.NotFound) || err == nil && tip != "" {
-		return s, nil
+		return o.afterOpenCalls(ctx, said)
 	}
 	if err != nil {
 		return nil, err
 	}
+	s := o.segment()
 	before, _ := snapshot.Repair(h.Messages)
 	s.Full, s.Base, s.Messages, s.State = true, "", append(before, said), h.State
 	return s, nil
+}
+
+// afterOpenCalls is the segment of a message that follows what there is. A history that cannot be read is no reason not to begin:
+// the turn will say so.
+func (o *owner) afterOpenCalls(ctx context.Context, said model.Message) (*snapshot.Segment, error) {
+	if o.state.Tip == "" || o.state.Tries > session.MaxTries {
+		return o.segment(said), nil
+	}
+	h, err := o.load(ctx)
+	if fault.Retryable(err) {
+		return nil, err
+	}
+	if err != nil {
+		o.log.ErrorContext(ctx, "the history cannot be read", "error", err)
+	}
+	open, _ := answers(h.Messages, nil)
+	said.Content = append(open, said.Content...)
+	return o.segment(said), nil
 }

@@ -40,27 +40,33 @@ type owner struct {
 const maxReloads = 30
 
 func (o *owner) run(ctx context.Context) error {
-	for range maxReloads {
-		if err := o.reload(ctx); err != nil {
-			return o.leave(ctx, err)
+	before := o.state
+	for n := 0; n < maxReloads; n++ {
+		err := o.reload(ctx)
+		if moved(before, o.state) {
+			before, n = o.state, 0
 		}
-		for {
-			done, err := o.act(ctx)
-			if errors.Is(err, errReload) || fault.Retryable(err) && ctx.Err() == nil {
-				break
+		for done := false; err == nil; {
+			if done, err = o.act(ctx); done && err == nil {
+				return nil
 			}
-			if done || err != nil {
-				return o.leave(ctx, err)
-			}
+		}
+		if !errors.Is(err, errReload) && (!fault.Retryable(err) || ctx.Err() != nil) {
+			return o.leave(ctx, err)
 		}
 	}
 	return fault.New(fault.Unavailable, "session %s does not settle", o.id)
 }
 
+// moved reports whether an owner got on from one state to the other.
+func moved(a, b session.State) bool {
+	return a.Taken != b.Taken || a.TurnSeq != b.TurnSeq || a.Step != b.Step || a.Phase != b.Phase || a.NextIndex != b.NextIndex
+}
+
 // leave turns the reason to stop into what the invocation answers.
 func (o *owner) leave(ctx context.Context, err error) error {
 	switch {
-	case err == nil, errors.Is(err, errLost):
+	case errors.Is(err, errLost):
 		return nil
 	case errors.Is(err, errHandOff):
 		return o.handOff(ctx)

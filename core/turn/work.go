@@ -32,7 +32,7 @@ func (o *owner) work(ctx context.Context) (done bool, err error) {
 	view := o.newView(ctx)
 	runner := loop.Runner{
 		Model: o.Model, Request: setup.request, Tools: setup.tools, Limits: o.Limits, Journal: &journal{owner: o, view: view},
-		Spent: loop.Spent{Steps: int(o.state.Step / 2)}, // a step is saved twice: its calls, their results
+		Spent: loop.Spent{Steps: int(o.state.Step+1) / 2}, // a step is saved twice: its calls, then their results
 		Watch: func(e loop.Event) { view.show(running, e) }, Sleep: o.Sleep, Log: o.log,
 	}
 	out, err := runner.Run(running, o.toolContext(running, setup), h.Messages)

@@ -13,6 +13,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/flow"
+	"github.com/steadfast-agents/steadfast/core/key"
 	"github.com/steadfast-agents/steadfast/core/session"
 	"github.com/steadfast-agents/steadfast/core/socket"
 	"github.com/steadfast-agents/steadfast/core/store"
@@ -107,16 +108,44 @@ func (s *Stage) Sweep(ctx context.Context) (flow.Found, error) {
 	return flow.Recover{Edges: s.Edges}.Do(ctx, struct{}{})
 }
 
-// Recover is one round of what follows a crash: deliver, let a minute pass, sweep, deliver.
+// Recover is one round of what follows a crash: deliver, let a minute pass or what it takes until something is due, sweep, deliver.
 func (s *Stage) Recover(ctx context.Context) error {
 	if err := s.Drain(ctx); err != nil {
 		return err
 	}
-	s.Clock.Advance(time.Minute)
+	s.Clock.Advance(max(time.Minute, s.untilDue()))
 	if _, err := s.Sweep(ctx); err != nil {
 		return err
 	}
 	return s.Drain(ctx)
+}
+
+// untilDue is the time until the first row is due.
+func (s *Stage) untilDue() time.Duration {
+	first := ""
+	for _, row := range s.Dynamo.Items("") {
+		if due := text(row, key.DueSKName); due != "" && (first == "" || due < first) {
+			first = due
+		}
+	}
+	ms, err := key.DueTime(first)
+	if err != nil {
+		return 0
+	}
+	return time.UnixMilli(ms).Sub(s.Clock.Now())
+}
+
+// Rest recovers until there is nothing to do in the session.
+func (s *Stage) Rest(ctx context.Context, sessionID string) error {
+	for range 20 {
+		if err := s.Recover(ctx); err != nil {
+			return err
+		}
+		if st := s.State(sessionID); st.DueSK == "" && st.Pending() == 0 {
+			return nil
+		}
+	}
+	return fmt.Errorf("session %s finds no rest", sessionID)
 }
 
 // Events reads a session's stream.
