@@ -167,12 +167,14 @@ func TestWhereverItIsCutOff(t *testing.T) {
 		}},
 		{"a session deleted in the middle of a turn", func() *fake.Run {
 			p := play(helpful)
+			p.Round = 9 * time.Minute
 			p.Acts = []act{send(p, id, "use the tools", contract.Preempt)}
 			p.Mid = []act{remove(p, id)}
 			return p.Run(nil, check(p, id))
 		}},
 		{"a session deleted under a task and with one that waits", func() *fake.Run {
 			p := play(helpful)
+			p.Round = 9 * time.Minute
 			p.Acts = []act{bind(p, request("t1", id, "use the tools")), bind(p, request("t2", id, "hello"))}
 			p.Mid = []act{remove(p, id)}
 			return p.Run(nil, check(p, id))

@@ -39,6 +39,7 @@ type Stage struct {
 	Ran     *Counter // what counting tools did
 	Watch   *Watch   // looks at the table after every write
 	Timeout time.Duration // of a delivery of "Run Agent Turn"; 0: none
+	Round   time.Duration // what passes at least between two sweeps; 0: a minute
 	ids     atomic.Int64
 }
 
@@ -113,7 +114,7 @@ func (s *Stage) Recover(ctx context.Context) error {
 	if err := s.Drain(ctx); err != nil {
 		return err
 	}
-	s.Clock.Advance(max(time.Minute, s.untilDue()))
+	s.Clock.Advance(max(time.Minute, s.Round, s.untilDue()))
 	if _, err := s.Sweep(ctx); err != nil {
 		return err
 	}
