@@ -19,6 +19,7 @@ type Chat struct {
 	// Quiet is how long a connection that was opened again may say nothing before the session is asked whether the turn still
 	// runs; 0: 10 s.
 	Quiet time.Duration
+	Retry time.Duration // between tries to open a lost connection again; 0: 1 s
 
 	mu       sync.Mutex
 	socket   *socket

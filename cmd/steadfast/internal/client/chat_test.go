@@ -251,6 +251,17 @@ func TestConnectionIsOpenedAgainOnce(t *testing.T) {
 	}
 }
 
+func TestStackThatDoesNotComeBack(t *testing.T) {
+	s := standin.New(t)
+	s.Say = func(p *standin.Peer, _ contract.ClientMessage) { s.Die(p) }
+	c := chat(s)
+	c.Retry = time.Millisecond
+	_, err := c.Ask(t.Context(), "hello", client.Listener{})
+	if want := "the connection was lost, and nothing listens at " + s.URL; codeOf(err) != "unavailable" || !strings.Contains(err.Error(), want) {
+		t.Errorf("Ask(...) = %v, want %s", err, want)
+	}
+}
+
 func TestIdleConnectionThatWasClosedIsOpenedAgain(t *testing.T) {
 	s := standin.New(t)
 	dropped := make(chan struct{}, 1)

@@ -13,13 +13,17 @@ import (
 	"github.com/steadfast-agents/steadfast/core/contract"
 )
 
-const quiet = 10 * time.Second
+const (
+	quiet   = 10 * time.Second
+	retry   = time.Second
+	reopens = 5 // tries to open a lost connection again
+)
 
 // again connects once more after cause and sees the turn to its end. When the answer has begun, the rest is asked for;
 // a stack that cannot do that, or has not begun, gets the same delivery again, which it answers once.
 func (c *Chat) again(ctx context.Context, m contract.ClientMessage, a *Answer, on Listener, cause error) error {
 	c.Close()
-	err := c.open(ctx)
+	err := c.reopen(ctx)
 	if on.Dropped != nil {
 		on.Dropped(cause, err)
 	}
@@ -34,6 +38,29 @@ func (c *Chat) again(ctx context.Context, m contract.ClientMessage, a *Answer, o
 		}
 	}
 	return c.resume(ctx, m, a, on)
+}
+
+// reopen connects to a stack that may be away for a moment.
+func (c *Chat) reopen(ctx context.Context) error {
+	pause := c.Retry
+	if pause <= 0 {
+		pause = retry
+	}
+	for try := 1; ; try++ {
+		err := c.open(ctx)
+		var told *Error
+		switch {
+		case err == nil || !errors.As(err, &told):
+			return err
+		case told.Code != "unavailable" || try == reopens:
+			return &Error{Status: told.Status, Code: told.Code, Message: "the connection was lost, and " + told.Message}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+		}
+	}
 }
 
 func (c *Chat) resume(ctx context.Context, m contract.ClientMessage, a *Answer, on Listener) error {

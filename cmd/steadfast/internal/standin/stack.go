@@ -29,6 +29,7 @@ type Stack struct {
 	// Sessions are listed newest first, two to a page.
 	Sessions []map[string]any
 
+	server   *httptest.Server
 	mu       sync.Mutex
 	token    string
 	tokens   int
@@ -64,8 +65,15 @@ func New(t testing.TB) *Stack {
 	})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
-	s.URL = server.URL
+	s.server, s.URL = server, server.URL
 	return s
+}
+
+// Die ends the stack at once, with all its connections. p is one of them.
+func (s *Stack) Die(p *Peer) {
+	_ = s.server.Listener.Close()
+	s.server.CloseClientConnections()
+	p.Drop()
 }
 
 // Expire makes the tokens given so far worthless.
