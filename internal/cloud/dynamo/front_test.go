@@ -3,6 +3,8 @@ package dynamo_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"hash/crc32"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -300,6 +302,24 @@ func TestDescribe(t *testing.T) {
 	}
 	_, err = r.CreateBackup(t.Context(), &dynamodb.CreateBackupInput{TableName: aws.String(tableName), BackupName: aws.String("bbb")})
 	wantError(t, err, "UnknownOperationException", "CreateBackup")
+}
+
+func TestChecksumAndRequestID(t *testing.T) {
+	front, err := dynamo.Open(dynamo.Config{Tables: []sam.Table{spec()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer front.Close()
+	for _, body := range []string{`{"TableName":"rows","Key":{"pk":{"S":"a"},"sk":{"S":"1"}}}`, `{"TableName":"none","Key":{}}`, `{`, `{"Legacy":1}`} {
+		r := httptest.NewRequest("POST", "/", strings.NewReader(body))
+		r.Header.Set("X-Amz-Target", dynamo.Target+"GetItem")
+		w := httptest.NewRecorder()
+		front.ServeHTTP(w, r)
+		sum := fmt.Sprint(crc32.ChecksumIEEE(w.Body.Bytes()))
+		if w.Header().Get("X-Amz-Crc32") != sum || w.Header().Get("X-Amzn-Requestid") == "" {
+			t.Errorf("%s: headers %v, checksum %s", body, w.Header(), sum)
+		}
+	}
 }
 
 func TestReap(t *testing.T) {
