@@ -150,8 +150,14 @@ func (s State) Status() string {
 	return "waiting"
 }
 
+// due sets the time at which the sweep looks. It is never the one read: only what differs is written, and the row may have lost
+// its due time since.
 func (s State) due(at time.Time) State {
-	s.DuePK, s.DueSK = key.DuePK(key.SessionPK(s.SessionID)), key.DueSK(at.UnixMilli())
+	sk := key.DueSK(at.UnixMilli())
+	if sk == s.DueSK {
+		sk = key.DueSK(at.UnixMilli() + 1)
+	}
+	s.DuePK, s.DueSK = key.DuePK(key.SessionPK(s.SessionID)), sk
 	return s
 }
 

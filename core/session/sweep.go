@@ -39,7 +39,7 @@ func (s State) Sweep(now time.Time, backoff time.Duration) (Remedy, Change) {
 	case s.Work(now):
 		return Trigger, again
 	case s.Phase == Idle && s.Pending() == 0 && s.Free(now):
-		return Tidy, Change{s, s.released().undue(), cond.And(seen, cond.Eq("phase", Idle), nothingPending, free(now))}
+		return Tidy, Change{s, s.released().undue(), cond.And(seen, cond.Eq("fence", s.Fence), cond.Eq("phase", Idle), nothingPending, free(now))}
 	case s.Phase == Done:
 		return Tidy, Change{s, s.released().undue(), cond.And(seen, cond.Eq("phase", Done))}
 	}

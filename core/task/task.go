@@ -111,8 +111,14 @@ func (t Task) failedBy(delivery string) []string {
 	return list[max(0, len(list)-keptFailed):]
 }
 
+// due sets the time at which the sweep looks. It is never the one read: only what differs is written, and the row may have lost
+// its due time since.
 func (t Task) due(at time.Time) Task {
-	t.DuePK, t.DueSK = key.DuePK(key.TaskPK(t.TaskID)), key.DueSK(at.UnixMilli())
+	sk := key.DueSK(at.UnixMilli())
+	if sk == t.DueSK {
+		sk = key.DueSK(at.UnixMilli() + 1)
+	}
+	t.DuePK, t.DueSK = key.DuePK(key.TaskPK(t.TaskID)), sk
 	return t
 }
 
