@@ -126,3 +126,30 @@ func TestNestingIsLimited(t *testing.T) {
 		t.Errorf("depth %d was accepted", attr.MaxDepth+1)
 	}
 }
+
+func TestCloneSharesNothing(t *testing.T) {
+	original := func() attr.Item {
+		return attr.Item{
+			"s": &types.AttributeValueMemberS{Value: "x"}, "n": &types.AttributeValueMemberN{Value: "1.50"}, "b": &types.AttributeValueMemberB{Value: []byte("b")},
+			"bool": &types.AttributeValueMemberBOOL{Value: true}, "null": &types.AttributeValueMemberNULL{Value: true},
+			"list": &types.AttributeValueMemberL{Value: []attr.Value{attr.Int(1)}}, "map": &types.AttributeValueMemberM{Value: attr.Item{"x": attr.Int(2)}},
+			"ss": &types.AttributeValueMemberSS{Value: []string{"a"}}, "ns": &types.AttributeValueMemberNS{Value: []string{"1"}}, "bs": &types.AttributeValueMemberBS{Value: [][]byte{[]byte("c")}},
+		}
+	}
+	item := original()
+	clone := attr.CloneItem(item)
+	want := attr.Text(&types.AttributeValueMemberM{Value: original()})
+	if got := attr.Text(&types.AttributeValueMemberM{Value: clone}); got != want {
+		t.Fatalf("Clone = %s, want %s", got, want)
+	}
+	item["s"].(*types.AttributeValueMemberS).Value = "changed"
+	item["b"].(*types.AttributeValueMemberB).Value[0] = '!'
+	item["list"].(*types.AttributeValueMemberL).Value[0] = attr.Int(9)
+	item["map"].(*types.AttributeValueMemberM).Value["x"] = attr.Int(9)
+	item["ss"].(*types.AttributeValueMemberSS).Value[0] = "changed"
+	item["ns"].(*types.AttributeValueMemberNS).Value[0] = "9"
+	item["bs"].(*types.AttributeValueMemberBS).Value[0][0] = '!'
+	if got := attr.Text(&types.AttributeValueMemberM{Value: clone}); got != want {
+		t.Errorf("after changes of the original the clone is %s, want %s", got, want)
+	}
+}

@@ -29,26 +29,6 @@ func StoredItem(item Item) (Item, error) {
 	return out, nil
 }
 
-// Clone copies v to any depth. v must be a value that Stored accepts.
-func Clone(v Value) Value {
-	if c, err := Stored(v); err == nil {
-		return c
-	}
-	return v
-}
-
-// CloneItem copies an item to any depth; nil stays nil.
-func CloneItem(item Item) Item {
-	if item == nil {
-		return nil
-	}
-	out := make(Item, len(item))
-	for name, v := range item {
-		out[name] = Clone(v)
-	}
-	return out
-}
-
 func stored(v Value, depth int) (Value, error) {
 	if depth > MaxDepth {
 		return nil, Refuse("Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit")

@@ -337,7 +337,7 @@ func TestUpdateRefuses(t *testing.T) {
 func TestProjection(t *testing.T) {
 	tests := []struct{ expression, want string }{
 		{"word", `{"word": "hello"}`},
-		{"word, lacking, taken", `{"taken": 9, "word": "hello"}`},
+		{"word, lacking, taken", `{"taken": 9.0, "word": "hello"}`},
 		{"doc.a.b[0]", `{"doc": {"a": {"b": [7]}}}`},
 		{"parts[2].x, parts[0]", `{"parts": ["a", {"x": 1}]}`},
 		{"doc.#name, #dot", `{"doc": {"name": "n"}, "dotted.name": "dot"}`},
