@@ -18,6 +18,7 @@ func startCloud(ctx context.Context, d dev, s *surroundings) (*host, error) {
 	return &host{
 		info:  hostInfo(c.Info()),
 		build: c.Build,
+		iam:   c.IAMReport,
 		stop:  func() error { return c.Close(context.Background()) }, // it has its own patience
 	}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/steadfast-agents/steadfast/cmd/steadfast/internal/client"
+	"github.com/steadfast-agents/steadfast/internal/cloud/iam"
 )
 
 // dev runs the local cloud until an interrupt.
@@ -22,6 +23,7 @@ type dev struct {
 	Model         string            `help:"Which model answers: nothing for the offline one." placeholder:"SPEC"`
 	Parameter     map[string]string `help:"A parameter of the template." mapsep:"none" placeholder:"K=V"`
 	FireSchedules bool              `help:"Fire cron schedules, reminders and check-ins too."`
+	IAMReport     bool              `name:"iam-report" help:"At the end, list which permissions were used, never used and denied."`
 	Verbose       bool              `help:"Show all that the functions print."`
 	Demo          bool              `help:"Show a conversation and a task, then end." xor:"show"`
 	Tour          bool              `help:"Show a conversation and a task, then stay up." xor:"show"`
@@ -31,6 +33,7 @@ type dev struct {
 type host struct {
 	info  hostInfo
 	build func(ctx context.Context, functions ...string) error
+	iam   func() iam.Report
 	stop  func() error
 }
 
@@ -68,6 +71,9 @@ func (d dev) Run(c *cli, s *surroundings) (err error) {
 	if !d.Demo {
 		d.invite(s)
 		<-ctx.Done()
+	}
+	if d.IAMReport {
+		return s.permissions(h.iam())
 	}
 	return nil
 }

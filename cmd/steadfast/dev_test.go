@@ -10,6 +10,7 @@ import (
 
 	"github.com/steadfast-agents/steadfast/cmd/steadfast/internal/standin"
 	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/internal/cloud/iam"
 )
 
 // offline answers as the offline model does.
@@ -31,7 +32,14 @@ func local(t *testing.T, s *standin.Stack, r *session) (asked *dev, stopped *boo
 		return &host{
 			info:  hostInfo{HTTP: s.URL, WS: "ws://x/live", AWS: "http://y"},
 			build: func(context.Context, ...string) error { return nil },
-			stop:  func() error { *stopped = true; return nil },
+			iam: func() iam.Report {
+				return iam.Report{Functions: []iam.FunctionReport{{
+					Function: "connect", Calls: 2, Used: []iam.Grant{{Action: "dynamodb:GetItem", Resource: "table", Uses: 2}},
+					Unused: []iam.Grant{{Action: "dynamodb:Scan", Resource: "table"}},
+					Denied: []iam.Call{{Action: "sqs:SendMessage", Resource: "queue", Times: 1}},
+				}}}
+			},
+			stop: func() error { *stopped = true; return nil },
 		}, nil
 	}
 	return asked, stopped
@@ -46,9 +54,9 @@ func TestDemo(t *testing.T) {
 	s.Say, s.Task = offline, completes
 	r := at(t)("")
 	_, stopped := local(t, s, r)
-	r.run(t, 0, "dev", "--demo", "--dir", t.TempDir())
+	r.run(t, 0, "dev", "--demo", "--iam-report", "--dir", t.TempDir())
 	for _, want := range []string{s.URL, "ws://x/live", "> " + firstMessage, "get_current_time answered: noon", "> " + secondMessage,
-		"“" + firstMessage + "”", "> " + taskRequest} {
+		"“" + firstMessage + "”", "> " + taskRequest, "never used   dynamodb:Scan on table"} {
 		if !strings.Contains(r.out.String(), want) {
 			t.Errorf("stdout lacks %q:\n%s", want, r.out.String())
 		}
@@ -56,6 +64,20 @@ func TestDemo(t *testing.T) {
 	if !*stopped {
 		t.Error("the cloud still runs")
 	}
+}
+
+func TestPermissionsForPrograms(t *testing.T) {
+	s := standin.New(t)
+	r := at(t)("")
+	local(t, s, r)
+	interrupts := make(chan os.Signal, 1)
+	interrupts <- os.Interrupt
+	r.s.interrupts = interrupts
+	r.run(t, 0, "dev", "--iam-report", "--json", "--dir", t.TempDir())
+	lines := strings.Split(strings.TrimSpace(r.out.String()), "\n")
+	same(t, "first line", lines[0], `{"http":"`+s.URL+`","ws":"ws://x/live","aws":"http://y","table":"","bus":"","issuer":"","region":""}`)
+	same(t, "last line", lines[len(lines)-1], `{"functions":[{"function":"connect","calls":2,"used":[{"action":"dynamodb:GetItem","resource":"table","times":2}],`+
+		`"neverUsed":[{"action":"dynamodb:Scan","resource":"table","times":0}],"denied":[{"action":"sqs:SendMessage","resource":"queue","times":1}]}]}`)
 }
 
 func TestDemoFailsWhenTheStackDoesNotKeepItsWord(t *testing.T) {
