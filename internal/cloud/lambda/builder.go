@@ -77,7 +77,18 @@ func newBuilder(ctx context.Context, c Config) (*builder, error) {
 	if err := os.MkdirAll(b.cache, 0o755); err != nil {
 		return nil, fmt.Errorf("make the folder for binaries: %w", err)
 	}
+	sweep(b.cache, time.Now().Add(-time.Hour))
 	return b, nil
+}
+
+// sweep removes what builds that were killed have left. Younger folders may belong to another host's build.
+func sweep(cache string, before time.Time) {
+	left, _ := filepath.Glob(filepath.Join(cache, "build-*")) // the pattern is good
+	for _, path := range left {
+		if info, err := os.Stat(path); err == nil && info.ModTime().Before(before) {
+			_ = os.RemoveAll(path) // the next host tries again
+		}
+	}
 }
 
 func defaultCache(dir string) (string, error) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/steadfast-agents/steadfast/internal/cloud/lambda"
 )
@@ -134,5 +135,23 @@ func TestPrepareOnlyBuilds(t *testing.T) {
 	}
 	if err := h.Prepare(t.Context(), "nobody"); err == nil || !strings.Contains(err.Error(), "prepare nobody") {
 		t.Errorf("Prepare = %v, want an error that names the function", err)
+	}
+}
+
+func TestLeftoversOfKilledBuildsAreRemoved(t *testing.T) {
+	folder := t.TempDir()
+	old, young := filepath.Join(folder, "build-old"), filepath.Join(folder, "build-young")
+	for _, path := range []string{old, young} {
+		if err := os.Mkdir(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	yesterday := time.Now().Add(-24 * time.Hour)
+	if err := os.Chtimes(old, yesterday, yesterday); err != nil {
+		t.Fatal(err)
+	}
+	open(t, func(c *lambda.Config) { c.Cache = folder })
+	if exists(old)() || !exists(young)() {
+		t.Errorf("old is there: %v, young is there: %v", exists(old)(), exists(young)())
 	}
 }
