@@ -16,7 +16,7 @@ import (
 )
 
 // compactAt is the size in bytes from which a file that doubled since its last rewrite is due for one.
-const compactAt = 8 << 20
+const compactAt = 1 << 20
 
 // Journal is safe for concurrent use. A nil Journal keeps nothing and never fails: the service is in memory.
 type Journal struct {
