@@ -1,0 +1,61 @@
+package host_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/steadfast-agents/steadfast/core/boot"
+	"github.com/steadfast-agents/steadfast/core/boot/host"
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/tool"
+)
+
+// odd is a tool without a description and with a name that no model takes.
+type odd struct{}
+
+func (odd) Spec() tool.Spec {
+	return tool.Spec{Name: "a name", Schema: json.RawMessage(`{"type":"object"}`)}
+}
+
+func (odd) Call(tool.Context, json.RawMessage) (any, error) { return nil, nil }
+
+func TestValidate(t *testing.T) {
+	tests := []struct {
+		name  string
+		tools tool.Registry
+		want  string // "": sound
+	}{
+		{"none", nil, ""},
+		{"built in", tool.Builtin(), ""},
+		{"odd", tool.Registry{odd{}}, `tools[0] "a name"`},
+		{"twice", append(tool.Builtin(), tool.Builtin()...), "the name is taken"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			err := host.Content{Tools: tc.tools}.Validate()
+			if tc.want == "" && err != nil || tc.want != "" && (!fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), tc.want)) {
+				t.Errorf("Validate = %v, want Invalid with %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestModel(t *testing.T) {
+	e := boot.Edges{Env: boot.Env{BedrockRegion: "us-west-2", ModelID: "m", MaxTokens: 100, Temperature: 0}}
+	m := host.Model(e)
+	if m.ID != "m" || m.MaxTokens != 100 || m.Temperature == nil || *m.Temperature != 0 || m.Client == nil {
+		t.Errorf("Model = %+v, want the environment's values, a temperature of 0 among them", m)
+	}
+}
+
+// TestHandOff: the time kept for handing a turn on is a fifth of the function's, and a minute at most.
+func TestHandOff(t *testing.T) {
+	for timeout, want := range map[time.Duration]time.Duration{15 * time.Minute: time.Minute, 30 * time.Second: 6 * time.Second} {
+		engine := host.Engine(boot.Edges{}, host.Content{Instructions: "be brief", Tools: tool.Builtin()}, timeout)
+		if engine.HandOff != want || engine.Instructions != "be brief" || len(engine.Tools) != 1 || engine.Remembered == nil || engine.Sockets == nil {
+			t.Errorf("Engine with %v = %+v, want a hand-off of %v", timeout, engine, want)
+		}
+	}
+}
