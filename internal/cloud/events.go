@@ -23,6 +23,10 @@ func (c *Cloud) startEvents() error {
 	return err
 }
 
+// Watch calls listen with every event that the bus accepts, until cancel, in order and by one caller at a time. It must be
+// quick and must not put events itself.
+func (c *Cloud) Watch(listen func(bus.Event)) (cancel func()) { return c.bus.Subscribe(listen) }
+
 // undelivered takes what a rule or a schedule could not hand over.
 func (c *Cloud) undelivered(to string, body []byte, attributes map[string]string) error {
 	_, err := c.queues.Send(to, body, attributes)
