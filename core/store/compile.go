@@ -116,6 +116,9 @@ func change(k key.Key, entity string, from, to any, c cond.Expr) Write {
 		return Write{key: k, err: fault.New(fault.Internal, "encode %s", describe(k))}
 	}
 	set, remove := diff(a, b)
+	if set[key.DueSKName] != nil { // both or none: another writer may have removed both since from was read
+		set[key.DuePKName] = b[key.DuePKName]
+	}
 	return Write{key: k, set: set, remove: remove, cond: &c}
 }
 

@@ -16,7 +16,7 @@ func (w *Watch) session(id string, r *rows) {
 	if was.CreatedAt == s.CreatedAt && (s.Fence < was.Fence || s.Admitted < was.Admitted || s.Taken < was.Taken || s.NextIndex < was.NextIndex) {
 		w.say("session %s: a number went back: %+v to %+v", id, was, s)
 	}
-	if (s.Work(w.Now()) || s.Owner != "") && s.DueSK == "" {
+	if (s.Work(w.Now()) || s.Owner != "") && (s.DueSK == "" || s.DuePK == "") {
 		w.say("session %s has work or an owner, and no due time: %+v", id, s)
 	}
 	if s.Phase == session.Deleted {
@@ -73,7 +73,7 @@ func (w *Watch) task(id string, row attr.Item, sessions map[string]*rows) {
 		w.say("task %s: run %d began over the owed completion of run %d", id, t.Fence, was.CompletionOwed)
 	}
 	owes := t.CompletionOwed != 0 || t.Status == task.Pending || t.LeaseUntil != 0 || t.Retryable
-	if owes && t.DueSK == "" {
+	if owes && (t.DueSK == "" || t.DuePK == "") {
 		w.say("task %s owes something and has no due time: %+v", id, t)
 	}
 	if t.Bound() {
