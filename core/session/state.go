@@ -70,6 +70,7 @@ type State struct {
 	Step       int64    `dynamodbav:"step"`       // progress in the turn
 	NextIndex  int64    `dynamodbav:"nextIndex"`  // lower bound of the next event's index
 	Tries      int64    `dynamodbav:"tries"`      // claims since the last saved step
+	Prompt     int64    `dynamodbav:"prompt"`     // index of the turn's message.received
 	Tip        string   `dynamodbav:"tip,omitempty"`
 	Task       *TaskRef `dynamodbav:"task,omitempty"` // while the open turn is a task's
 	Queued     bool     `dynamodbav:"queued,omitempty"`
@@ -95,7 +96,7 @@ func New(id string, mode Mode, principal contract.Principal, now time.Time) Stat
 // With returns s with a first message admitted: it owes a turn.
 func (s State) With(now time.Time) State {
 	s.Admitted++
-	return s.due(now.Add(time.Minute))
+	return s.due(now.Add(Lease + Margin))
 }
 
 // Expired reports whether the session's time is over, whether or not its rows are still there.

@@ -60,7 +60,7 @@ func (s State) Admit(a contract.Admission, presented *string, token string, now 
 	}
 	to := s
 	to.Admitted++
-	to = to.due(now.Add(time.Minute))
+	to = to.due(now.Add(Lease + Margin)) // if its trigger is lost, or the owner that takes it dies at once
 	conds := []cond.Expr{cond.Eq("mode", Chat), alive, cond.Eq("admitted", s.Admitted)}
 	if a == contract.Preempt {
 		to.PreemptSeq = to.Admitted

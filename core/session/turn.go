@@ -64,6 +64,7 @@ func (s State) reach(inbox []Waiting) int64 {
 type Progress struct {
 	Tip       string
 	NextIndex int64
+	Prompt    int64 // index of the message.received of the turn that a begin opens
 }
 
 func (s State) moved(p Progress) State {
@@ -82,6 +83,7 @@ func (s State) Begin(me Me, o Opening, p Progress, now time.Time) Change {
 	switch {
 	case o.Opens():
 		to.Phase, to.TurnSeq, to.Seen, to.Task, to.Step, to.ApprovalsOpen = Open, o.To, s.Admitted, o.Task, 0, 0
+		to.Prompt = p.Prompt
 		to.LeaseUntil, to.Queued = now.Add(Lease).UnixMilli(), false
 	case s.Mode == TaskRun:
 		to = to.over("failed").released().undue()

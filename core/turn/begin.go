@@ -32,7 +32,7 @@ func (o *owner) begin(ctx context.Context) error {
 	}
 	turnID := fmt.Sprintf("turn_%d", open.To)
 	events := o.openingEvents(open, turnID)
-	p := session.Progress{NextIndex: o.next + int64(len(events))}
+	p := session.Progress{NextIndex: o.next + int64(len(events)), Prompt: o.next + int64(len(events)) - 1}
 	var writes []store.Write
 	var segment *snapshot.Segment
 	if open.Opens() {

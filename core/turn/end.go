@@ -171,7 +171,8 @@ func (o *owner) endFlagged(ctx context.Context, finished []model.ToolResult) (bo
 	return false, errReload
 }
 
-// closeCalls adds the results of calls that the turn leaves open to its end. A turn that kills its workers ends without: loading
+// closeCalls adds to the turn's end what its history needs to be whole: the results of calls that it leaves open, or a note where
+// an answer should stand. A turn that kills its workers ends without: loading
 // its history may be what kills them.
 func (o *owner) closeCalls(ctx context.Context, e *ending, finished []model.ToolResult) error {
 	if o.state.Tries > session.MaxTries {
@@ -182,11 +183,26 @@ func (o *owner) closeCalls(ctx context.Context, e *ending, finished []model.Tool
 		return err
 	}
 	open, data := answers(h.Messages, finished)
-	if len(open) > 0 {
+	switch {
+	case len(open) > 0:
 		e.segment = o.segment(model.Message{Role: model.User, Content: open})
 		e.data = append(data, e.data...)
+	case len(h.Messages) > 0 && h.Messages[len(h.Messages)-1].Role == model.User:
+		// Else the next prompt would join the one that got no answer, and the model would answer both.
+		e.segment = o.segment(model.Text(model.Assistant, note(e.reason)))
 	}
 	return nil
+}
+
+// note is what stands in the history for an answer that was not given.
+func note(reason string) string {
+	switch reason {
+	case task.ErrCancelled:
+		return "(stopped)"
+	case task.ErrInterrupted:
+		return "(interrupted)"
+	}
+	return "(no answer)"
 }
 
 // answers are the results that the history's last calls still need, as blocks and as events.
@@ -218,6 +234,9 @@ func (o *owner) sayFailed(ctx context.Context, status, text string) {
 	if o.cast == nil || o.casting != o.state.TurnSeq {
 		o.post(ctx)
 		o.cast.Resume(0)
+		if o.took == o.state.TurnSeq {
+			o.ids = o.deliveries(ctx)
+		}
 	}
 	o.cast.Fail(status, text, o.ids...)
 }

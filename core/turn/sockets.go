@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 	"unicode/utf8"
 
@@ -20,6 +21,7 @@ func (o *owner) openSockets(ctx context.Context) {
 		o.cast.Start()
 		return
 	}
+	o.ids = o.deliveries(ctx)
 	o.cast.Resume(o.shown(ctx))
 	if h, err := o.load(ctx); err != nil || !asksForTools(h.Messages) {
 		o.cast.Reset(2) // the owner before may have shown a part of what is asked again now
@@ -76,4 +78,26 @@ func (o *owner) stopSockets() {
 
 func asksForTools(messages []model.Message) bool {
 	return len(messages) > 0 && len(messages[len(messages)-1].Calls()) > 0
+}
+
+// deliveries are the sends that the open turn answers, for an owner that did not begin it: its prompt's, and those it took since.
+func (o *owner) deliveries(ctx context.Context) []string {
+	var ids []string
+	for e, err := range o.Table.SessionEvents(ctx, o.id, o.state.Prompt) {
+		if err != nil {
+			o.log.WarnContext(ctx, "the turn's deliveries are not known", "error", err)
+			return nil
+		}
+		var d struct {
+			DeliveryIDs []string
+			DeliveryID  string
+		}
+		if (e.Type == "message.received" || e.Type == "nudge.delivered") && json.Unmarshal(e.Data, &d) == nil {
+			ids = append(ids, d.DeliveryIDs...)
+			if d.DeliveryID != "" {
+				ids = append(ids, d.DeliveryID)
+			}
+		}
+	}
+	return ids
 }
