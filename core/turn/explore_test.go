@@ -22,12 +22,12 @@ type act = func(ctx context.Context) error
 func play(answer func(model.Request) fake.Turn) *stage.Play {
 	p := &stage.Play{}
 	p.Stage = stage.New(&fake.Model{Answer: func(req model.Request) fake.Turn {
-		p.Midst()
 		if len(p.Mid) > 0 {
 			return answer(req).Pausing(400 * time.Millisecond)
 		}
 		return answer(req)
 	}})
+	p.During = p.Midst
 	return p
 }
 

@@ -22,9 +22,11 @@ func (w *Watch) session(id string, r *rows) {
 	if s.Phase == session.Deleted {
 		return
 	}
-	if (s.Phase == session.Open || s.Phase == session.Parked) && s.Stopped() {
-		w.flagged[id+" "+s.TurnID()] = true
+	if s.Phase == session.Open || s.Phase == session.Parked {
+		turn := id + " " + s.TurnID()
+		w.flagged[turn], w.hurried[turn] = w.flagged[turn] || s.Stopped(), w.hurried[turn] || s.Preempted()
 	}
+	w.stopped[id] = max(w.stopped[id], s.StopSeq)
 	w.inbox(id, s, r.inbox)
 	w.log(id, s, r.events)
 }
@@ -33,6 +35,7 @@ func (w *Watch) session(id string, r *rows) {
 func (w *Watch) inbox(id string, s session.State, inbox []store.Message) {
 	want := s.Taken
 	for _, m := range inbox {
+		w.numbers[id+" "+m.DeliveryID] = m.Number
 		if want++; m.Number != want {
 			w.say("session %s: message %d in the inbox where %d belongs", id, m.Number, want)
 			return

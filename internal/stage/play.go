@@ -26,7 +26,7 @@ func (p *Play) Do(ctx context.Context) error {
 	return p.Drain(ctx)
 }
 
-// Midst is for the model's answer: it does the next act of Mid, by a client of its own that may die.
+// Midst is for During: it does the next act of Mid, by a client of its own that may die.
 func (p *Play) Midst() {
 	ctx := fake.WithWorker(context.Background(), "client")
 	defer fake.Kill(ctx)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"sync/atomic"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/flow"
 	"github.com/steadfast-agents/steadfast/core/key"
+	"github.com/steadfast-agents/steadfast/core/model"
 	"github.com/steadfast-agents/steadfast/core/session"
 	"github.com/steadfast-agents/steadfast/core/socket"
 	"github.com/steadfast-agents/steadfast/core/store"
@@ -36,8 +38,9 @@ type Stage struct {
 	Model   *fake.Model
 	Edges   flow.Edges
 	Engine  *turn.Engine
-	Ran     *Counter // what counting tools did
-	Watch   *Watch   // looks at the table after every write
+	Ran     *Counter      // what counting tools did
+	Watch   *Watch        // looks at the table after every write
+	During  func()        // called in the middle of every answer of the model; nil: nothing
 	Timeout time.Duration // of a delivery of "Run Agent Turn"; 0: none
 	Round   time.Duration // what passes at least between two sweeps; 0: a minute
 	ids     atomic.Int64
@@ -56,10 +59,28 @@ func New(answer *fake.Model) *Stage {
 	table := store.Table{Name: "table", DynamoDB: s.Watch, Now: s.Clock.Now}
 	s.Edges = flow.Edges{Table: table, Bus: bus.Bus{EventBridge: s.Bus, Details: table}, Now: s.Clock.Now, NewID: s.newID}
 	s.Engine = &turn.Engine{
-		Edges: s.Edges, Model: s.Model, Tools: tool.Registry{s.counting("look_up"), s.counting("write_down")}, Remembered: &turn.Memory{},
+		Edges: s.Edges, Model: during{s}, Tools: tool.Registry{s.counting("look_up"), s.counting("write_down")}, Remembered: &turn.Memory{},
 		Sockets: &socket.Caster{Connections: s.Sockets, Now: s.Clock.Now, Gone: func(ctx context.Context, id string) { _ = table.Disconnect(ctx, id) }},
 	}
 	return s
+}
+
+// during is the stage's model, with During after the first piece of each answer.
+type during struct{ *Stage }
+
+func (d during) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) {
+		first := true
+		for e, err := range d.Model.Stream(ctx, req) {
+			if !yield(e, err) {
+				return
+			}
+			if first && d.During != nil {
+				d.During()
+			}
+			first = false
+		}
+	}
 }
 
 func (s *Stage) newID() string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", s.ids.Add(1)) }

@@ -111,47 +111,6 @@ func (s *Stage) checkDeleted(st session.State) error {
 	return nil
 }
 
-// checkEvents: every delivery is told of once, every turn ends once, and a stopped one never with an answer.
-func (s *Stage) checkEvents(id string) error {
-	events, err := s.Events(context.Background(), id)
-	if err != nil {
-		return err
-	}
-	told, open := map[string]int{}, ""
-	for i, e := range events {
-		var d struct {
-			DeliveryID  string
-			DeliveryIDs []string
-		}
-		if err := json.Unmarshal(e.Data, &d); err != nil {
-			return err
-		}
-		for _, delivery := range append(d.DeliveryIDs, d.DeliveryID) {
-			if told[delivery]++; delivery != "" && told[delivery] > 1 {
-				return fmt.Errorf("delivery %s is told of twice", delivery)
-			}
-		}
-		switch {
-		case e.Index != int64(i):
-			return fmt.Errorf("event %d has index %d", i, e.Index)
-		case e.Type == "turn.started" && open != "":
-			return fmt.Errorf("%s began before %s ended", e.TurnID, open)
-		case e.Type == "turn.started":
-			open = e.TurnID
-		case e.Type == "turn.completed" && s.Watch.Flagged(id, e.TurnID):
-			return fmt.Errorf("%s is completed although it was stopped", e.TurnID)
-		case (e.Type == "turn.completed" || e.Type == "turn.failed") && e.TurnID == open:
-			open = ""
-		case (e.Type == "turn.completed" || e.Type == "turn.failed") && !strings.HasPrefix(e.TurnID, "cancelled"):
-			return fmt.Errorf("%s ended, and was not open", e.TurnID)
-		}
-	}
-	if open != "" {
-		return fmt.Errorf("%s never ended", open)
-	}
-	return s.checkReceipts(id, told)
-}
-
 // checkReceipts: every message whose sender has a receipt is told of.
 func (s *Stage) checkReceipts(id string, told map[string]int) error {
 	for _, row := range s.Dynamo.Items(key.SessionPK(id)) {

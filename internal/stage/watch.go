@@ -27,7 +27,10 @@ type Watch struct {
 	broken   []string
 	sessions map[string]session.State // as last seen
 	tasks    map[string]task.Task
-	flagged  map[string]bool // session and turn: a stop was accepted while it was open
+	flagged  map[string]bool  // session and turn: a stop was accepted while it was open
+	hurried  map[string]bool  // session and turn: a message that preempts was admitted while it was open
+	numbers  map[string]int64 // session and delivery: the number of its admission
+	stopped  map[string]int64 // session: the highest admission that a stop covered
 }
 
 // PutItem writes and looks.
@@ -64,11 +67,29 @@ func (w *Watch) Broken() error {
 	return fmt.Errorf("%s (and %d more)", w.broken[0], len(w.broken)-1)
 }
 
-// Flagged reports whether a stop of the turn was accepted while it was open.
-func (w *Watch) Flagged(sessionID, turnID string) bool {
+// ended checks the word with which a turn ended.
+func (w *Watch) ended(sessionID, turnID, taskID, word string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.flagged[sessionID+" "+turnID]
+	flagged, hurried := w.flagged[sessionID+" "+turnID], w.hurried[sessionID+" "+turnID]
+	taskOver := taskID != "" && w.tasks[taskID].Cancelled
+	switch {
+	case word == "completed" && flagged:
+		return fmt.Errorf("%s is completed although it was stopped", turnID)
+	case word == task.ErrCancelled && !flagged && !taskOver:
+		return fmt.Errorf("%s is cancelled and nobody stopped it", turnID)
+	case word == task.ErrInterrupted && !hurried:
+		return fmt.Errorf("%s is interrupted and no message came after it began", turnID)
+	}
+	return nil
+}
+
+// number gives the admission number of a delivery, and whether a stop ever covered it.
+func (w *Watch) number(sessionID, delivery string) (n int64, stopped bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n = w.numbers[sessionID+" "+delivery]
+	return n, n <= w.stopped[sessionID]
 }
 
 func (w *Watch) broke(format string, args ...any) {
@@ -93,7 +114,8 @@ func (w *Watch) look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.sessions == nil {
-		w.sessions, w.tasks, w.flagged = map[string]session.State{}, map[string]task.Task{}, map[string]bool{}
+		w.sessions, w.tasks, w.flagged, w.hurried = map[string]session.State{}, map[string]task.Task{}, map[string]bool{}, map[string]bool{}
+		w.numbers, w.stopped = map[string]int64{}, map[string]int64{}
 	}
 	sessions := map[string]*rows{}
 	for _, row := range w.Items("SESSION#") {
@@ -112,7 +134,7 @@ func (w *Watch) look() {
 }
 
 func collect(sessions map[string]*rows, row attr.Item) {
-	parsed, ok := key.Parse(key.Key{PK: text(row, key.PK), SK: text(row, key.SK)})
+	parsed, ok := Parse(row)
 	if !ok || parsed.Kind != "state" && parsed.Kind != "inbox" && parsed.Kind != "event" {
 		return
 	}
@@ -129,6 +151,11 @@ func collect(sessions map[string]*rows, row attr.Item) {
 	case "event":
 		r.events = append(r.events, decode(row, &store.EventRow{}))
 	}
+}
+
+// Parse tells what kind of row it is, and of what.
+func Parse(row attr.Item) (key.Row, bool) {
+	return key.Parse(key.Key{PK: text(row, key.PK), SK: text(row, key.SK)})
 }
 
 func decode[T any](row attr.Item, v *T) T {
