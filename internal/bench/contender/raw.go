@@ -1,0 +1,36 @@
+package main
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
+	"github.com/steadfast-agents/steadfast/core/boot"
+)
+
+// raw measures model calls with the SDK alone: one stream each, drained.
+func raw(ctx context.Context, n int) error {
+	env := boot.MustEnv()
+	c := bedrockruntime.NewFromConfig(boot.Config("BEDROCK_RUNTIME", env.BedrockRegion))
+	in := &bedrockruntime.ConverseStreamInput{
+		ModelId:         &env.ModelID,
+		Messages:        []types.Message{{Role: types.ConversationRoleUser, Content: []types.ContentBlock{&types.ContentBlockMemberText{Value: request}}}},
+		InferenceConfig: &types.InferenceConfiguration{MaxTokens: aws.Int32(4096)},
+	}
+	l, err := measure(n, 30, func() error {
+		out, err := c.ConverseStream(ctx, in)
+		if err != nil {
+			return err
+		}
+		stream := out.GetStream()
+		defer stream.Close()
+		for range stream.Events() {
+		}
+		return stream.Err()
+	})
+	if err != nil {
+		return err
+	}
+	return emit(l)
+}
