@@ -28,7 +28,7 @@ func (t Table) Detail(ctx context.Context, id string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if row == nil {
+	if row == nil || expired(row, t.now()) {
 		return "", fault.New(fault.NotFound, "no such detail")
 	}
 	return t.body(ctx, row, "text")

@@ -2,7 +2,9 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -34,11 +36,22 @@ func toJSON(v types.AttributeValue) any {
 		return l
 	case *types.AttributeValueMemberSS:
 		return v.Value
+	case *types.AttributeValueMemberNS:
+		l := make([]any, len(v.Value))
+		for i, n := range v.Value {
+			l[i] = json.Number(n)
+		}
+		return l
+	case *types.AttributeValueMemberBS:
+		return v.Value
 	}
 	return nil
 }
 
-// fromJSON gives a JSON text as an attribute value. Faults: Invalid for a number that DynamoDB cannot hold.
+// maxDepth is how deep lists and maps may nest in an attribute (DynamoDB: nested attribute depth).
+const maxDepth = 32
+
+// fromJSON gives a JSON text as an attribute value. Faults: Invalid for what DynamoDB cannot hold, naming its place.
 func fromJSON(data []byte) (types.AttributeValue, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
@@ -46,10 +59,13 @@ func fromJSON(data []byte) (types.AttributeValue, error) {
 	if err := dec.Decode(&v); err != nil {
 		return nil, fault.Wrap(fault.Invalid, err, "read JSON")
 	}
-	return fromValue(v)
+	return fromValue(v, 1)
 }
 
-func fromValue(v any) (types.AttributeValue, error) {
+func fromValue(v any, depth int) (types.AttributeValue, error) {
+	if depth > maxDepth {
+		return nil, fault.New(fault.Invalid, "is nested more than %d levels deep", maxDepth)
+	}
 	switch v := v.(type) {
 	case string:
 		return &types.AttributeValueMemberS{Value: v}, nil
@@ -60,7 +76,7 @@ func fromValue(v any) (types.AttributeValue, error) {
 	case map[string]any:
 		m := make(map[string]types.AttributeValue, len(v))
 		for k, e := range v {
-			value, err := fromValue(e)
+			value, err := fromValue(e, depth+1)
 			if err != nil {
 				return nil, fault.Wrap(fault.CodeOf(err), err, "%s", k)
 			}
@@ -70,7 +86,7 @@ func fromValue(v any) (types.AttributeValue, error) {
 	case []any:
 		l := make([]types.AttributeValue, len(v))
 		for i, e := range v {
-			value, err := fromValue(e)
+			value, err := fromValue(e, depth+1)
 			if err != nil {
 				return nil, fault.Wrap(fault.CodeOf(err), err, "[%d]", i)
 			}
@@ -81,14 +97,19 @@ func fromValue(v any) (types.AttributeValue, error) {
 	return &types.AttributeValueMemberNULL{Value: true}, nil
 }
 
-// DynamoDB's numbers have at most 38 digits and exponents from -130 to 125.
+// fromNumber gives a JSON number, digit for digit. DynamoDB's have at most 38 significant digits, the first of them at 1e-130 to
+// 1e125.
 func fromNumber(n string) (types.AttributeValue, error) {
-	digits := strings.Trim(strings.NewReplacer("-", "", ".", "").Replace(strings.ToLower(strings.SplitN(strings.ToLower(n), "e", 2)[0])), "0")
-	f, err := json.Number(n).Float64()
-	if len(digits) > 38 || err != nil || f != 0 && (abs(f) > 9.9999e125 || abs(f) < 1e-130) {
-		return nil, fault.New(fault.Invalid, "the number %.50s cannot be stored: at most 38 digits, from 1e-130 to 9.9e125", n)
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(n), "e")
+	whole, fraction, _ := strings.Cut(strings.TrimPrefix(mantissa, "-"), ".")
+	digits := strings.TrimLeft(whole+fraction, "0")
+	power, err := strconv.Atoi(cmp.Or(exponent, "0"))
+	first := power - len(fraction) + len(digits) - 1
+	if digits != "" && (err != nil || len(strings.TrimRight(digits, "0")) > 38 || first > 125 || first < -130) {
+		return nil, fault.New(fault.Invalid, "the number %.50s cannot be stored: at most 38 digits, from 1e-130 to below 1e126", n)
+	}
+	if digits == "" {
+		n = "0" // also 0e999, whose exponent the service would refuse
 	}
 	return &types.AttributeValueMemberN{Value: n}, nil
 }
-
-func abs(f float64) float64 { return max(f, -f) }

@@ -2,7 +2,10 @@ package store
 
 import (
 	"context"
+	"strconv"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/steadfast-agents/steadfast/core/cond"
@@ -37,41 +40,57 @@ func (w Write) withBody(name, body string, first int, expires int64) Write {
 	if row == nil {
 		row = w.set
 	}
-	if len(body)+itemBytes(row) <= MaxItemBytes {
+	if len(name)+len(body)+itemBytes(row) <= MaxItemBytes {
 		row[name] = &types.AttributeValueMemberS{Value: body}
 		return w
 	}
-	pieces := splitText(body)
-	if len(pieces) > snapshot.MaxParts {
-		w.err = fault.New(fault.Limit, "%s: %d bytes are too many to store", w.key.SK, len(body))
-		return w
-	}
-	for i, piece := range pieces {
-		p, err := encode(key.Part(w.key, first+i), "Part", part{Data: piece, ExpiresAt: expires})
-		if err != nil {
-			w.err = err
-			return w
-		}
-		w.parts = append(w.parts, p)
-	}
-	row["parts"], row["firstPart"] = number(len(pieces)), number(first)
+	w, pieces := w.spread(body, first, expires)
+	row["parts"], row["firstPart"] = number(pieces), number(first)
 	if first == 0 {
 		delete(row, "firstPart")
 	}
 	return w
 }
 
+// spread lays text beside the row, in parts numbered from first, and gives their number.
+func (w Write) spread(text string, first int, expires int64) (Write, int) {
+	pieces := splitText(text)
+	if len(pieces) > snapshot.MaxParts {
+		w.err = fault.New(fault.Limit, "%s: %d bytes are too many to store", w.key.SK, len(text))
+		return w, 0
+	}
+	for i, piece := range pieces {
+		p, err := encode(key.Part(w.key, first+i), "Part", part{Data: piece, ExpiresAt: expires})
+		if err != nil {
+			w.err = err
+			return w, 0
+		}
+		w.parts = append(w.parts, p)
+	}
+	return w, len(pieces)
+}
+
 // splitText cuts text at code points, since a string attribute must be valid UTF-8.
 func splitText(text string) []string {
 	var pieces []string
 	for len(text) > snapshot.MaxPartBytes {
-		cut := snapshot.MaxPartBytes
-		for cut > 0 && text[cut]&0xC0 == 0x80 {
-			cut--
-		}
-		pieces, text = append(pieces, text[:cut]), text[cut:]
+		piece := beginning(text, snapshot.MaxPartBytes)
+		pieces, text = append(pieces, piece), text[len(piece):]
 	}
 	return append(pieces, text)
+}
+
+// beginning is at most n bytes of text, cut at a code point if it is valid UTF-8.
+func beginning(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for cut := n; cut > n-utf8.UTFMax; cut-- {
+		if utf8.RuneStart(text[cut]) {
+			return text[:cut]
+		}
+	}
+	return text[:n]
 }
 
 // body reads what withBody wrote. Faults: Internal when a part is missing, Unavailable.
@@ -83,7 +102,11 @@ func (t Table) body(ctx context.Context, row item, name string) (string, error) 
 	if err := decode(row, &h); err != nil {
 		return "", err
 	}
-	k := keyOf(row)
+	return t.join(ctx, keyOf(row), h)
+}
+
+// join reads the parts of a row's text.
+func (t Table) join(ctx context.Context, k key.Key, h head) (string, error) {
 	var b strings.Builder
 	for i := range h.Parts {
 		var p part
@@ -97,19 +120,6 @@ func (t Table) body(ctx context.Context, row item, name string) (string, error) 
 		b.WriteString(p.Data)
 	}
 	return b.String(), nil
-}
-
-// dropParts is the removal of the parts of a row that is about to go.
-func dropParts(row item) []Write {
-	var h head
-	if decode(row, &h) != nil || h.Parts == 0 {
-		return nil
-	}
-	writes := make([]Write, 0, h.Parts)
-	for i := range h.Parts {
-		writes = append(writes, remove(key.Part(keyOf(row), h.FirstPart+i)))
-	}
-	return writes
 }
 
 // remove is the removal of a row, there or not.
@@ -159,6 +169,16 @@ func valueBytes(v types.AttributeValue) int {
 		return n
 	}
 	return 1
+}
+
+// expired reports whether a row's time is over. A row without a time does not end.
+func expired(row item, now time.Time) bool {
+	n, ok := row[key.ExpiresAt].(*types.AttributeValueMemberN)
+	if !ok {
+		return false
+	}
+	at, err := strconv.ParseInt(n.Value, 10, 64)
+	return err == nil && at <= now.Unix()
 }
 
 // absentOrExpired is the condition of a row that may be written once, or over one that has expired.

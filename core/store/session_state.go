@@ -35,6 +35,9 @@ func ChangeState(c session.Change) Write {
 // come back with it. Faults as Commit.
 func (t Table) Renew(ctx context.Context, c session.Change) (session.State, error) {
 	w := ChangeState(c)
+	if len(w.set) == 0 { // the lease ends when it did: the condition still has to hold
+		w.set = item{"leaseUntil": number(c.To.LeaseUntil)}
+	}
 	part, err := t.transactPart(w)
 	if err != nil {
 		return session.State{}, err

@@ -70,7 +70,7 @@ func (t Table) PackageSnapshot(ctx context.Context, sessionID string) (h snapsho
 	if err != nil {
 		return h, "", err
 	}
-	if !found || pointer.SnapshotID == "" {
+	if !found || pointer.SnapshotID == "" || pointer.ExpiresAt != 0 && pointer.ExpiresAt <= t.now().Unix() {
 		return h, "", fault.New(fault.NotFound, "no snapshot")
 	}
 	row, err := t.get(ctx, key.Snapshot(sessionID, pointer.SnapshotID))
@@ -78,7 +78,7 @@ func (t Table) PackageSnapshot(ctx context.Context, sessionID string) (h snapsho
 		return h, "", err
 	}
 	value, ok := row["snapshot"]
-	if !ok {
+	if !ok || expired(row, t.now()) {
 		return h, "", fault.New(fault.NotFound, "no full snapshot")
 	}
 	data, err := json.Marshal(toJSON(value))

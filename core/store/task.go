@@ -43,12 +43,8 @@ func (t Table) readTask(ctx context.Context, row item, taskID string) (task.Task
 	if err := decode(row, &r); err != nil {
 		return r, err
 	}
-	if r.OutputParts > 0 {
-		output, err := t.body(ctx, row, "output")
-		if err != nil {
-			return r, err
-		}
-		r.Output = output
+	if err := t.joinTexts(ctx, row, &r); err != nil {
+		return r, err
 	}
 	if r.TaskID == "" { // rows of the TypeScript package that began with its claim do not name it
 		r.TaskID = taskID
@@ -56,76 +52,63 @@ func (t Table) readTask(ctx context.Context, row item, taskID string) (task.Task
 	return r, nil
 }
 
-// CreateTask records a task that waits for its run, and the run as owed to the bus. Idempotent for the same delivery. Faults:
-// Conflict when the id is another task's, Invalid, Unavailable.
+// CreateTask records a task that waits for its run, and the run as owed to the bus. Idempotent for the same delivery, also when
+// another has run it since. Faults: Conflict when the id is another task's, Invalid, Unavailable.
 func (t Table) CreateTask(ctx context.Context, r task.Request) (task.Task, error) {
 	detail, err := json.Marshal(r)
 	if err != nil {
 		return task.Task{}, fault.Wrap(fault.Invalid, err, "task %s", r.TaskID)
 	}
 	created := task.New(r, string(detail), t.now())
-	err = t.Commit(ctx, create(key.Task(r.TaskID), taskEntity, created), newDispatch(r, t.now()))
+	free := absentOrExpired(t.now().Unix())
+	err = t.Commit(ctx, putTask(created, free), newDispatch(r, t.now()))
 	if _, refused := refusal(err); refused {
-		there, readErr := t.Task(ctx, r.TaskID)
-		if readErr == nil && r.DeliveryID != "" && there.LastDelivery == r.DeliveryID {
-			return there, nil
-		}
-		return task.Task{}, fault.New(fault.Conflict, "task %s exists already", r.TaskID)
+		return t.createdBefore(ctx, r)
 	}
 	return created, err
 }
 
-// ChangeTask is the write of a transition. A large output goes into parts.
+// createdBefore gives the task that an earlier call made for the same delivery.
+func (t Table) createdBefore(ctx context.Context, r task.Request) (task.Task, error) {
+	d, err := t.Dispatch(ctx, r.TaskID)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return task.Task{}, err
+	}
+	if err == nil && r.DeliveryID != "" && d.DeliveryID == r.DeliveryID {
+		return t.Task(ctx, r.TaskID)
+	}
+	return task.Task{}, fault.New(fault.Conflict, "task %s exists already", r.TaskID)
+}
+
+// ChangeTask is the write of a transition. A record that began as none is written only where there is none.
 func ChangeTask(c task.Change) Write {
 	from, to := c.From, c.To
-	k := key.Task(to.TaskID)
-	if to.Output == from.Output {
-		from.Output, to.Output = "", "" // where it is, it stays
-	}
-	output := to.Output
-	large := len(output) > MaxItemBytes/4
-	if large {
-		to.Output = ""
-	}
-	if from.OutputParts > 0 {
-		from.Output = ""
-	}
 	if from.Status == "" && from.TaskID == "" {
-		return createdBy(k, to, c.If)
+		return putTask(to, cond.And(c.If, cond.Absent(key.PK)))
 	}
-	w := change(k, taskEntity, from, to, c.If)
-	if !large {
-		return w
-	}
-	return spread(w, output, int(to.Fence), to.ExpiresAt)
-}
-
-// createdBy writes a whole row, where there may be none, or one that the condition names.
-func createdBy(k key.Key, to task.Task, c cond.Expr) Write {
-	row, err := encode(k, taskEntity, to)
-	return Write{key: k, put: row, cond: &c, err: err}
-}
-
-// spread puts a large output into parts, whose numbers are this fence's own.
-func spread(w Write, output string, fence int, expires int64) Write {
-	if w.err != nil {
-		return w
-	}
-	pieces := splitText(output)
-	first := fence % 1000 * 100_000
-	for i, piece := range pieces {
-		p, err := encode(key.Part(w.key, first+i), "Part", part{Data: piece, ExpiresAt: expires})
-		if err != nil {
-			w.err = err
-			return w
+	was, is := cutTexts(&from), cutTexts(&to)
+	w := change(key.Task(to.TaskID), taskEntity, from, to, c.If)
+	for i, x := range is {
+		if *was[i].text != *x.text {
+			w = w.withText(x.name, *x.text, to.ExpiresAt)
 		}
-		w.parts = append(w.parts, p)
 	}
-	w.set["parts"], w.set["firstPart"], w.set["outputParts"] = number(len(pieces)), number(first), number(len(pieces))
 	return w
 }
 
-// RefusedTask gives the record that refused a Commit; the zero record when there is no row.
+// putTask writes a whole row.
+func putTask(t task.Task, c cond.Expr) Write {
+	texts := cutTexts(&t)
+	k := key.Task(t.TaskID)
+	row, err := encode(k, taskEntity, t)
+	w := Write{key: k, put: row, cond: &c, err: err}
+	for _, x := range texts {
+		w = w.withText(x.name, *x.text, t.ExpiresAt)
+	}
+	return w
+}
+
+// RefusedTask gives the record that refused a Commit, without texts that lie in parts; the zero record when there is no row.
 func RefusedTask(err error, taskID string) (r task.Task, refused bool) {
 	f, ok := refusal(err)
 	if !ok || !f.By(key.Task(taskID)) {
@@ -138,29 +121,33 @@ func RefusedTask(err error, taskID string) (r task.Task, refused bool) {
 	return r, true
 }
 
+// maxRaced bounds how often a claim is made again because the row moved and is still to be had.
+const maxRaced = 8
+
 // StartTask claims a task for a handler that runs it itself. The same owner again has the claim. Faults: Conflict when another
-// run holds it or it is over, Invalid, Unavailable.
+// run holds it or it is over, and the record is as it stands then; Invalid, Unavailable.
 func (t Table) StartTask(ctx context.Context, r task.Request, c task.ClaimBy) (task.Task, error) {
 	detail, err := json.Marshal(r)
 	if err != nil {
 		return task.Task{}, fault.Wrap(fault.Invalid, err, "task %s", r.TaskID)
 	}
-	there, err := t.TaskOrNone(ctx, r.TaskID)
-	if err != nil {
-		return task.Task{}, err
-	}
-	if there.Owner == c.Owner && there.Status == task.Running {
-		return there, nil
-	}
-	change := there.Claim(r, string(detail), c.DeliveryID, c.Owner, c.Lease, t.now())
-	err = t.Commit(ctx, ChangeTask(change))
-	if now, refused := RefusedTask(err, r.TaskID); refused {
-		if now.Owner == c.Owner && now.Status == task.Running {
-			return now, nil
+	for try := 0; ; try++ {
+		there, err := t.TaskOrNone(ctx, r.TaskID)
+		if err != nil {
+			return task.Task{}, err
 		}
-		return now, fault.New(fault.Conflict, "task %s is %s", r.TaskID, now.Status)
+		if there.Owner == c.Owner && there.Status == task.Running {
+			return there, nil
+		}
+		if !there.Claimable(c.DeliveryID, t.now()) || try == maxRaced {
+			return there, fault.New(fault.Conflict, "task %s is %s", r.TaskID, there.Status)
+		}
+		change := there.Claim(r, string(detail), c.DeliveryID, c.Owner, c.Lease, t.now())
+		err = t.Commit(ctx, ChangeTask(change))
+		if _, refused := RefusedTask(err, r.TaskID); !refused {
+			return change.To, err
+		}
 	}
-	return change.To, err
 }
 
 // RenewTask extends a handler's claim. Faults: Conflict when it is lost, Unavailable.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -69,9 +70,11 @@ const maxBlocked = 12
 // written), Internal.
 func (t Table) Commit(ctx context.Context, writes ...Write) error {
 	for _, w := range writes {
-		if w.err != nil {
-			return w.err
+		if err := w.check(); err != nil {
+			return err
 		}
+	}
+	for _, w := range writes {
 		for _, part := range w.parts {
 			if _, err := t.DynamoDB.PutItem(ctx, &dynamodb.PutItemInput{TableName: &t.Name, Item: part}); err != nil {
 				return failed(err, "write a part of %s", w.key.SK)
@@ -87,6 +90,14 @@ func (t Table) Commit(ctx context.Context, writes ...Write) error {
 			return failed(err, "write")
 		}
 	}
+}
+
+// check reports why a write cannot be made at all.
+func (w Write) check() error {
+	if n := max(itemBytes(w.put), itemBytes(w.set)); w.err == nil && n > MaxItemBytes {
+		return fault.New(fault.Limit, "%s: a row of %d bytes, the limit is %d", w.key.SK, n, MaxItemBytes)
+	}
+	return w.err
 }
 
 func pause(ctx context.Context, d time.Duration) error {
@@ -234,10 +245,19 @@ func failed(err error, format string, args ...any) error {
 		return err
 	}
 	var api smithy.APIError
+	var cancelled *types.TransactionCanceledException
+	if errors.As(err, &cancelled) && slices.ContainsFunc(cancelled.CancellationReasons, malformed) {
+		return fault.Wrap(fault.Internal, err, format, args...)
+	}
 	if errors.As(err, &api) && api.ErrorFault() == smithy.FaultClient && !transient[api.ErrorCode()] {
 		return fault.Wrap(fault.Internal, err, format, args...)
 	}
 	return fault.Wrap(fault.Unavailable, err, format, args...)
+}
+
+// malformed is the reason of a transaction that no repetition makes valid.
+func malformed(r types.CancellationReason) bool {
+	return deref(r.Code) == "ValidationError" || deref(r.Code) == "ItemCollectionSizeLimitExceeded"
 }
 
 // transient are the client faults of DynamoDB that pass by themselves.
