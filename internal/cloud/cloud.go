@@ -77,6 +77,7 @@ type Cloud struct {
 	issuer    *identity.Issuer
 	functions *lambda.Host
 	bus       *bus.Bus
+	recent    recent
 	scheduler *scheduler.Scheduler
 	gateway   *gateway.Gateway
 	guard     *iam.Guard

@@ -23,6 +23,7 @@ func (c *Cloud) devHandler() http.Handler {
 	mux.HandleFunc("GET "+devPath+"failed", c.devFailed)
 	mux.HandleFunc("GET "+devPath+"pending", c.devPending)
 	mux.HandleFunc("GET "+devPath+"iam", c.devIAM)
+	mux.HandleFunc("GET "+devPath+"events", c.devEvents)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !fromThisMachine(r) {
 			refuse(w, http.StatusForbidden, "only this machine may use "+devPath)
@@ -110,6 +111,11 @@ func (c *Cloud) devFailed(w http.ResponseWriter, _ *http.Request) {
 // devPending tells how many deliveries of events and asynchronous invocations are not finished.
 func (c *Cloud) devPending(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]int{"pending": c.bus.Pending() + c.functions.Pending()})
+}
+
+// devEvents lists the last events that the bus accepted, oldest first, only those of ?detailType= if it is given.
+func (c *Cloud) devEvents(w http.ResponseWriter, r *http.Request) {
+	writeJSON(w, http.StatusOK, c.recent.list(r.URL.Query().Get("detailType")))
 }
 
 // devIAM tells which grants were used, which never, and what was denied.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/steadfast-agents/steadfast/internal/cloud"
 )
 
@@ -28,6 +30,7 @@ func TestDevOperations(t *testing.T) {
 		{"pending", "GET", "/_dev/pending", "", 200, `{"pending":0}`},
 		{"permissions", "GET", "/_dev/iam", "", 200, `"Function":"keep"`},
 		{"permissions as text", "GET", "/_dev/iam?format=text", "", 200, "never used   dynamodb:PutItem"},
+		{"events", "GET", "/_dev/events", "", 200, `[]`},
 		{"unknown", "GET", "/_dev/nothing", "", 404, ""},
 	}
 	for _, tc := range tests {
@@ -37,6 +40,40 @@ func TestDevOperations(t *testing.T) {
 				t.Errorf("= %+v, want %d with %q", got, tc.status, tc.want)
 			}
 		})
+	}
+}
+
+// TestEventOverHTTP2: an SDK that speaks HTTP/2 without TLS puts an event, and the developer sees it.
+func TestEventOverHTTP2(t *testing.T) {
+	c := start(t, cloud.Options{})
+	entry := `{"Entries":[{"Source":"app","DetailType":"Post Published","Detail":"{\"id\":\"p<1>\"}"}]}`
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.Info().AWS, strings.NewReader(entry))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Amz-Target", "AWSEvents.PutEvents")
+	req.Header.Set("Content-Type", "application/x-amz-json-1.1")
+	transport := &http.Transport{Protocols: &http.Protocols{}}
+	transport.Protocols.SetUnencryptedHTTP2(true)
+	defer transport.CloseIdleConnections()
+	resp, err := (&http.Client{Transport: transport}).Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != 200 || resp.ProtoMajor != 2 {
+		t.Errorf("PutEvents = %s over %s", resp.Status, resp.Proto)
+	}
+	type event struct {
+		DetailType string            `json:"detail-type"`
+		Detail     map[string]string `json:"detail"`
+	}
+	want := []event{{"Post Published", map[string]string{"id": "p<1>"}}}
+	if diff := cmp.Diff(want, decode[[]event](t, c.http("GET", "/_dev/events?detailType=Post+Published", "", "").body)); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	if got := c.http("GET", "/_dev/events?detailType=Other", "", ""); strings.TrimSpace(got.body) != `[]` {
+		t.Errorf("events of another type = %s", got.body)
 	}
 }
 

@@ -16,6 +16,7 @@ func (c *Cloud) startEvents() error {
 	if err != nil {
 		return err
 	}
+	c.bus.Subscribe(c.recent.add)
 	c.scheduler, err = scheduler.Open(scheduler.Config{
 		Stack: c.stack, Groups: c.stack.ScheduleGroups, Invoker: c.functions, Put: c.bus.Put, DeadLetter: c.undelivered,
 		FireSchedules: c.options.FireSchedules, Data: c.options.Data, Log: c.log,

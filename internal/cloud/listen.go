@@ -75,7 +75,7 @@ func (l *listeners) serve(public, aws http.Handler, failed func(error)) {
 		server   *http.Server
 	}{
 		{l.public, &http.Server{Handler: public, MaxHeaderBytes: gateway.MaxHTTPHeader, ReadHeaderTimeout: 10 * time.Second}},
-		{l.aws, &http.Server{Handler: aws, ReadHeaderTimeout: 10 * time.Second}},
+		{l.aws, &http.Server{Handler: aws, ReadHeaderTimeout: 10 * time.Second, Protocols: awsProtocols()}},
 	} {
 		l.servers = append(l.servers, door.server)
 		go func() {
@@ -84,6 +84,14 @@ func (l *listeners) serve(public, aws http.Handler, failed func(error)) {
 			}
 		}()
 	}
+}
+
+// awsProtocols are HTTP/1.1, and HTTP/2 without TLS, which some SDKs insist on for the model (JavaScript's does).
+func awsProtocols() *http.Protocols {
+	p := &http.Protocols{}
+	p.SetHTTP1(true)
+	p.SetUnencryptedHTTP2(true)
+	return p
 }
 
 // close stops listening and waits for answers under way until ctx is over.

@@ -266,15 +266,22 @@ func TestExpressionsThatAreRefused(t *testing.T) {
 }
 
 func TestFaults(t *testing.T) {
-	var next dynamo.Fault
-	r := start(t, dynamo.Config{Fault: func(string, []byte) (f dynamo.Fault) { f, next = next, f; return f }})
-	next = dynamo.Fault{Code: "ThrottlingException", Message: "slow down"}
+	next := make(chan dynamo.Fault, 1)
+	r := start(t, dynamo.Config{Fault: func(string, []byte) dynamo.Fault {
+		select {
+		case f := <-next:
+			return f
+		default:
+			return dynamo.Fault{}
+		}
+	}})
+	next <- dynamo.Fault{Code: "ThrottlingException", Message: "slow down"}
 	_, err := r.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(tableName), Item: key("a", "1")})
 	wantError(t, err, "ThrottlingException", "slow down")
 	if r.get("a", "1") != nil {
 		t.Error("a throttled write was done")
 	}
-	next = dynamo.Fault{DropAnswer: true}
+	next <- dynamo.Fault{DropAnswer: true}
 	if _, err = r.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(tableName), Item: key("a", "1")}); err == nil {
 		t.Error("the answer was not lost")
 	}

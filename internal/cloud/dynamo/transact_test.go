@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -83,9 +84,12 @@ func TestTransactionRefuses(t *testing.T) {
 }
 
 func TestRequestToken(t *testing.T) {
-	now := time.Unix(1_800_000_000, 0)
+	var now atomic.Int64 // seconds; read by the front's own goroutines
+	now.Store(1_800_000_000)
 	data := t.TempDir()
-	open := func() *rig { return start(t, dynamo.Config{Data: data, Now: func() time.Time { return now }}) }
+	open := func() *rig {
+		return start(t, dynamo.Config{Data: data, Now: func() time.Time { return time.Unix(now.Load(), 0) }})
+	}
 	r := open()
 	add := func(by string) error {
 		_, err := r.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{ClientRequestToken: aws.String("once"), TransactItems: []types.TransactWriteItem{
@@ -99,7 +103,7 @@ func TestRequestToken(t *testing.T) {
 	r = open()
 	wantError(t, add("1"), "", "")
 	diff(t, n("1"), r.get("a", "1")["n1"])
-	now = now.Add(11 * time.Minute)
+	now.Add(11 * 60)
 	wantError(t, add("1"), "", "")
 	diff(t, n("2"), r.get("a", "1")["n1"])
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,13 +27,14 @@ type rig struct {
 	t   *testing.T
 	s   *queue.Service
 	url string
-	now time.Time
+	now atomic.Int64 // seconds; read by the service's own goroutines
 }
 
 func start(t *testing.T, data string) *rig {
 	t.Helper()
-	r := &rig{t: t, now: time.Unix(1_800_000_000, 0)}
-	s, err := queue.Open(queue.Config{Data: data, Now: func() time.Time { return r.now },
+	r := &rig{t: t}
+	r.now.Store(1_800_000_000)
+	s, err := queue.Open(queue.Config{Data: data, Now: func() time.Time { return time.Unix(r.now.Load(), 0) },
 		Queues: []sam.Queue{{LogicalID: "Letters", Name: "letters", ARN: arn, URL: url}}})
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +113,7 @@ func TestSendReceiveDelete(t *testing.T) {
 	if again := r.receive(30); len(again) != 0 || r.count("ApproximateNumberOfMessagesNotVisible") != "1" {
 		t.Errorf("a hidden message was received: %+v", again)
 	}
-	r.now = r.now.Add(31 * time.Second)
+	r.now.Add(31)
 	again := r.receive(30)
 	if len(again) != 1 || again[0].ReceiptHandle == got[0].ReceiptHandle || again[0].Attributes["ApproximateReceiveCount"] != "2" {
 		t.Fatalf("after its timeout %+v", again)

@@ -64,6 +64,8 @@ func (r *rig) open() {
 	cfg.DeadLetter = func(_ string, body []byte, a map[string]string) error {
 		a = maps.Clone(a)
 		a["body"] = string(body)
+		r.mu.Lock()
+		defer r.mu.Unlock()
 		r.letters = append(r.letters, a)
 		return nil
 	}
@@ -318,7 +320,10 @@ func TestDueDuringADowntimeFiresAtStart(t *testing.T) {
 	recurring := event("often", "rate(5 minutes)")
 	recurring.EndDate = aws.Time(time.Date(2026, 1, 1, 13, 1, 0, 0, time.UTC))
 	r.create(recurring)
+	r.s.Close()
+	r.mu.Lock()
 	r.now = time.Date(2026, 1, 1, 12, 57, 0, 0, time.UTC)
+	r.mu.Unlock()
 	r.open()
 	if diff := cmp.Diff([]string{`default app Due {"n":"owed"}`}, r.at("2026-01-01 12:57:01")); diff != "" {
 		t.Error(diff)
@@ -352,9 +357,9 @@ func TestRetriesAndDeadLetters(t *testing.T) {
 			in.Target.RetryPolicy = &types.RetryPolicy{MaximumRetryAttempts: aws.Int32(2)}
 			in.Target.DeadLetterConfig = &types.DeadLetterConfig{Arn: aws.String("arn:aws:sqs:us-east-1:000000000000:dead")}
 			r.create(in)
-			for range tt.fails {
-				r.failing = append(r.failing, tt.code)
-			}
+			r.mu.Lock()
+			r.failing = slices.Repeat([]string{tt.code}, tt.fails)
+			r.mu.Unlock()
 			if got := r.at("2026-01-01 12:05:00"); len(got) != tt.sent {
 				t.Errorf("sent %v", got)
 			}
