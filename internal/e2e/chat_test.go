@@ -38,7 +38,7 @@ func TestConversation(t *testing.T) {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 	before.rest(t)
-	address, err := url.Parse(before.Info().HTTP)
+	address, err := url.Parse(before.info.HTTP)
 	if err != nil {
 		t.Fatal(err)
 	}

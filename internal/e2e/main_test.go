@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -42,7 +43,7 @@ func withPrograms(run func() int) int {
 	}
 	fmt.Printf("built in %.1fs\n", time.Since(began).Seconds())
 	status := run()
-	if err := closeShared(); err != nil {
+	if err := errors.Join(closeShared(), books.close(status == 0)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

@@ -26,8 +26,8 @@ func TestSessionsOverHTTP(t *testing.T) {
 		t.Errorf("read = %v, created = %v", got, made)
 	}
 	there := s.as(user, "POST", "/agent/connect", fmt.Sprintf(`{"sessionId":%q}`, id)).is(t, 200)
-	if there["sessionId"] != id || there["wsUrl"] != s.Info().WS {
-		t.Errorf("connect = %v, want %s", there, s.Info().WS)
+	if there["sessionId"] != id || there["wsUrl"] != s.info.WS {
+		t.Errorf("connect = %v, want %s", there, s.info.WS)
 	}
 	contains(t, "the answer", s.connect(user, "").ask(id, "What are your instructions?").text, "You are terse.")
 

@@ -22,7 +22,7 @@ type talker struct {
 
 // handshake connects with a token as subprotocol.
 func (s stack) handshake(token, query string) (*websocket.Conn, *http.Response, error) {
-	return websocket.Dial(s.t.Context(), s.Info().WS+query, &websocket.DialOptions{
+	return websocket.Dial(s.t.Context(), s.info.WS+query, &websocket.DialOptions{
 		Subprotocols: []string{identity.Scheme, identity.Subprotocol(token)},
 	})
 }

@@ -21,11 +21,15 @@ import (
 
 // world is a running cloud with an outside program's clients and everything that its log said.
 type world struct {
-	*cloud.Cloud
+	*cloud.Cloud // nil: a process of its own
 	door
+	info   cloud.Info
 	log    *record
 	issuer *identity.Issuer // holds the pool's key too: tokens that the cloud itself would not make
 	folder string           // to remove; empty: somebody else's
+
+	ended   sync.Once
+	outcome error
 
 	mu     sync.Mutex
 	tokens []string
@@ -57,22 +61,27 @@ func open(o cloud.Options) (*world, error) {
 	if w.Cloud, err = cloud.Start(context.Background(), o); err != nil {
 		return nil, err
 	}
-	info := w.Info()
-	w.door = doorOf(info)
+	w.info = w.Info()
+	w.door = doorOf(w.info)
 	w.Watch(func(e bus.Event) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.told = append(w.told, e)
 	})
-	w.issuer, err = identity.New(identity.Options{URL: info.Issuer, ClientID: "steadfastdev", Dir: o.Data})
+	w.issuer, err = identity.New(identity.Options{URL: w.info.Issuer, ClientID: "steadfastdev", Dir: o.Data})
 	return w, err
 }
 
-// end closes the cloud and looks for tokens in what it said.
+// end closes the cloud, looks for tokens in what it said and for calls that the template did not grant. May be called twice.
 func (w *world) end() error {
+	w.ended.Do(func() { w.outcome = w.endNow() })
+	return w.outcome
+}
+
+func (w *world) endNow() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	err := w.Close(ctx)
+	err := errors.Join(w.Close(ctx), books.add(w.IAMReport()))
 	log := w.log.String()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -190,7 +199,7 @@ func (s stack) as(user, method, path, body string) answer {
 
 func (s stack) with(token, method, path, body string) answer {
 	s.t.Helper()
-	req, err := http.NewRequestWithContext(context.Background(), method, s.Info().HTTP+path, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(context.Background(), method, s.info.HTTP+path, strings.NewReader(body))
 	if err != nil {
 		s.t.Fatal(err)
 	}
