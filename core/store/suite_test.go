@@ -3,7 +3,9 @@ package store_test
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"io"
+	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -243,3 +245,39 @@ func wants(t *testing.T, what string, err error, code fault.Code) {
 		t.Errorf("%s = %v (%s), want %q", what, err, fault.CodeOf(err), code)
 	}
 }
+
+// removeRow takes a row away as another program would; false if there was none.
+func removeRow(t *testing.T, b bench, k key.Key) bool {
+	t.Helper()
+	out, err := b.raw.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &b.Name, Key: row{key.PK: text(k.PK), key.SK: text(k.SK)},
+		ReturnValues: types.ReturnValueAllOld})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(out.Attributes) > 0
+}
+
+// exact gives JSON values with numbers as exact fractions.
+func exact(t *testing.T, v any) any {
+	t.Helper()
+	switch v := v.(type) {
+	case map[string]any:
+		for name := range v {
+			v[name] = exact(t, v[name])
+		}
+	case []any:
+		for i := range v {
+			v[i] = exact(t, v[i])
+		}
+	case json.Number:
+		n, ok := new(big.Rat).SetString(v.String())
+		if !ok {
+			t.Fatalf("%s is no number", v)
+		}
+		return n.RatString()
+	}
+	return v
+}
+
+// limitPages makes queries of the fake see so few rows a page.
+func (b bench) limitPages(rows int) { b.raw.API.(*fake.Dynamo).PageItems = rows }

@@ -244,15 +244,25 @@ func failed(err error, format string, args ...any) error {
 	if errors.As(err, &f) {
 		return err
 	}
-	var api smithy.APIError
 	var cancelled *types.TransactionCanceledException
 	if errors.As(err, &cancelled) && slices.ContainsFunc(cancelled.CancellationReasons, malformed) {
 		return fault.Wrap(fault.Internal, err, format, args...)
 	}
-	if errors.As(err, &api) && api.ErrorFault() == smithy.FaultClient && !transient[api.ErrorCode()] {
+	if ours(err) {
 		return fault.Wrap(fault.Internal, err, format, args...)
 	}
 	return fault.Wrap(fault.Unavailable, err, format, args...)
+}
+
+// ours reports whether the service says that the request itself is wrong. The client knows whose fault an error is only for those
+// that DynamoDB's model names; a ValidationException is not among them, so the status counts too.
+func ours(err error) bool {
+	var api smithy.APIError
+	if !errors.As(err, &api) || transient[api.ErrorCode()] {
+		return false
+	}
+	var answer interface{ HTTPStatusCode() int }
+	return api.ErrorFault() == smithy.FaultClient || errors.As(err, &answer) && answer.HTTPStatusCode() >= 400 && answer.HTTPStatusCode() < 500
 }
 
 // malformed is the reason of a transaction that no repetition makes valid.
