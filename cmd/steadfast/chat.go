@@ -17,9 +17,9 @@ import (
 // chat is a conversation in a terminal. With --json each message of the stack is a line on stdout, and each turn ends
 // with one line {"type":"answer","session_id","text","tools",...}.
 type chat struct {
-	Session string `help:"Talk in this session. Without it the last one goes on." placeholder:"ID"`
-	New     bool   `help:"Begin another session."`
-	Message string `arg:"" optional:"" help:"What to say; - reads it from stdin. Without it, each line of stdin is a message."`
+	Session string  `help:"Talk in this session. Without it the last one goes on." placeholder:"ID"`
+	New     bool    `help:"Begin another session."`
+	Message *string `arg:"" optional:"" help:"What to say; - reads it from stdin. Without it, each line of stdin is a message."`
 }
 
 // Run implements the command.
@@ -32,26 +32,37 @@ func (c chat) Run(root *cli, s *surroundings) error {
 	}
 	defer t.chat.Close()
 	go t.heed(ctx, cancel)
-	switch c.Message {
-	case "":
+	if c.Message == nil {
 		return t.converse(ctx)
-	case "-":
+	}
+	message, err := s.message(*c.Message)
+	if err != nil {
+		return err
+	}
+	return t.say(ctx, message)
+}
+
+// message is what an argument says: itself, or all of stdin for a dash. Nothing is an error.
+func (s *surroundings) message(argument string) (string, error) {
+	if argument == "-" {
 		all, err := io.ReadAll(s.stdin)
 		if err != nil {
-			return fmt.Errorf("read the message: %w", err)
+			return "", fmt.Errorf("read the message: %w", err)
 		}
-		c.Message = strings.TrimSpace(string(all))
+		argument = string(all)
 	}
-	if c.Message == "" {
-		return &client.Error{Code: "invalid", Message: "the message is empty"}
+	if argument = strings.TrimSpace(argument); argument == "" {
+		return "", &client.Error{Code: "invalid", Message: "the message is empty"}
 	}
-	return t.say(ctx, c.Message)
+	return argument, nil
 }
 
 // talk finds the session to go on with, or begins one.
 func (c chat) talk(ctx context.Context, root *cli, s *surroundings) (*talk, error) {
-	if err := client.CheckSize("message", c.Message); err != nil {
-		return nil, err
+	if c.Message != nil {
+		if err := client.CheckSize("message", *c.Message); err != nil {
+			return nil, err
+		}
 	}
 	cl, err := root.client(ctx)
 	if err != nil {

@@ -45,7 +45,11 @@ func terminal(of any) bool {
 		return false
 	}
 	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull) // a character device too, and nobody sits there
+	return err != nil || !os.SameFile(info, null)
 }
 
 // context ends with the first interrupt; the second one aborts. done must be called at the very end.

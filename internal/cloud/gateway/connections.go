@@ -24,8 +24,9 @@ func (g *Gateway) serveConnections(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s, ok := g.find(id)
-	if !ok {
-		g.fault(w, r, http.StatusGone, "GoneException", "Gone")
+	if !ok { // everyday: a client left. It is the caller's to tell of
+		w.Header().Set("X-Amzn-Errortype", "GoneException")
+		answerProblem(w, http.StatusGone, "Gone")
 		return
 	}
 	switch r.Method {

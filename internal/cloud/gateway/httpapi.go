@@ -84,6 +84,10 @@ func (g *Gateway) runHTTP(w http.ResponseWriter, r *http.Request, m matched, eve
 // refuse answers as the gateway itself.
 func (g *Gateway) refuse(w http.ResponseWriter, r *http.Request, status int, message string) {
 	g.logger().Info("refused", "method", r.Method, "path", r.URL.Path, "status", status)
+	answerProblem(w, status, message)
+}
+
+func answerProblem(w http.ResponseWriter, status int, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = fmt.Fprintf(w, "{%q:%q}", "message", message)
