@@ -64,7 +64,7 @@ func (t Table) Subscribe(ctx context.Context, sessionID string, c Connection) er
 // Subscribers reads the connections that follow a session. Faults: Unavailable.
 func (t Table) Subscribers(ctx context.Context, sessionID string) ([]Connection, error) {
 	var list []Connection
-	for row, err := range t.query(ctx, scope{pk: key.SessionPK(sessionID), cond: prefix(key.SubPrefix)}) {
+	for row, err := range t.query(ctx, scope{pk: key.SessionPK(sessionID), keys: prefix(key.SubPrefix)}) {
 		if err != nil {
 			return nil, err
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/steadfast-agents/steadfast/core/cond"
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/key"
@@ -57,7 +56,7 @@ func (t Table) MarkSent(ctx context.Context, d Dispatch) error {
 func (t Table) Rearm(ctx context.Context, d Dispatch, at time.Time) (moved bool, err error) {
 	to := d
 	to.DueSK = key.DueSK(at.UnixMilli())
-	err = t.Commit(ctx, change(key.Dispatch(d.TaskID), "Dispatch", d, to, cond.And(cond.EqOrAbsent("dueSk", d.DueSK), cond.Eq("status", owed))))
+	err = t.Commit(ctx, change(key.Dispatch(d.TaskID), d, to, cond.And(cond.EqOrAbsent("dueSk", d.DueSK), cond.Eq("status", owed))))
 	if RefusedBy(err, key.Dispatch(d.TaskID)) {
 		return true, nil
 	}
@@ -76,7 +75,7 @@ func (t Table) Reject(ctx context.Context, d Dispatch) error {
 func (t Table) Exhaust(ctx context.Context, d Dispatch, c task.Change) (arrived bool, err error) {
 	to := d
 	to.Status, to.DuePK, to.DueSK = "exhausted", "", ""
-	err = t.Commit(ctx, change(key.Dispatch(d.TaskID), "Dispatch", d, to, cond.Eq("status", owed)), ChangeTask(c))
+	err = t.Commit(ctx, change(key.Dispatch(d.TaskID), d, to, cond.Eq("status", owed)), ChangeTask(c))
 	if _, refused := RefusedTask(err, d.TaskID); refused {
 		return true, t.MarkSent(ctx, d)
 	}
@@ -84,7 +83,7 @@ func (t Table) Exhaust(ctx context.Context, d Dispatch, c task.Change) (arrived 
 }
 
 func (t Table) unlessMoved(ctx context.Context, from, to Dispatch, c cond.Expr) error {
-	err := t.Commit(ctx, change(key.Dispatch(from.TaskID), "Dispatch", from, to, c))
+	err := t.Commit(ctx, change(key.Dispatch(from.TaskID), from, to, c))
 	if RefusedBy(err, key.Dispatch(from.TaskID)) {
 		return nil
 	}
@@ -94,8 +93,9 @@ func (t Table) unlessMoved(ctx context.Context, from, to Dispatch, c cond.Expr) 
 // Due reads the keys of rows of one shard that owe something since before the given time, oldest first, at most limit. The index
 // lags: the row itself decides. Faults: Unavailable.
 func (t Table) Due(ctx context.Context, shard int, before time.Time, limit int) ([]key.Key, error) {
-	until := expression.Key(key.DueSKName).LessThanEqual(expression.Value(key.DueSK(before.UnixMilli())))
-	s := scope{pk: key.DueShard(shard), pkName: key.DuePKName, index: key.DueIndex, cond: &until, pageSize: int32(limit)}
+	s := scope{
+		pk: key.DueShard(shard), pkName: key.DuePKName, index: key.DueIndex, keys: upTo(key.DueSK(before.UnixMilli())), pageSize: int32(limit),
+	}
 	var keys []key.Key
 	for row, err := range t.query(ctx, s) {
 		if err != nil {

@@ -40,7 +40,7 @@ func (t Table) Inbox(ctx context.Context, sessionID string, from, to int64) ([]M
 	if to < from {
 		return nil, nil
 	}
-	s := scope{pk: key.SessionPK(sessionID), cond: between(key.Inbox("", from).SK, key.Inbox("", to).SK)}
+	s := scope{pk: key.SessionPK(sessionID), keys: between(key.Inbox("", from).SK, key.Inbox("", to).SK)}
 	for row, err := range t.query(ctx, s) {
 		if err != nil {
 			return nil, err

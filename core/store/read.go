@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/key"
@@ -32,24 +31,12 @@ func (t Table) getInto(ctx context.Context, k key.Key, v any) (found bool, err e
 // scope names what a query reads.
 type scope struct {
 	pk       string
-	cond     *expression.KeyConditionBuilder // on sk, beside pk
+	keys     sortKeys // beside pk
 	backward bool
 	pageSize int32
 	start    item
 	index    string
 	pkName   string
-}
-
-// prefix is the condition of a scope: sort keys that begin so.
-func prefix(p string) *expression.KeyConditionBuilder {
-	c := expression.Key(key.SK).BeginsWith(p)
-	return &c
-}
-
-// between is the condition of a scope: sort keys from one to the other, both included.
-func between(from, to string) *expression.KeyConditionBuilder {
-	c := expression.Key(key.SK).Between(expression.Value(from), expression.Value(to))
-	return &c
 }
 
 // query reads all rows of a scope, page by page, until there is no further page: an empty page is not the end.
@@ -79,18 +66,15 @@ func (t Table) page(ctx context.Context, s scope) (*dynamodb.QueryOutput, error)
 	if pkName == "" {
 		pkName = key.PK
 	}
-	k := expression.Key(pkName).Equal(expression.Value(s.pk))
-	if s.cond != nil {
-		k = k.And(*s.cond)
-	}
-	expr, err := expression.NewBuilder().WithKeyCondition(k).Build()
-	if err != nil {
-		return nil, fault.Wrap(fault.Internal, err, "query %s", s.pk)
+	var x expressions
+	x.of(pkName, s.pk, s.keys)
+	if x.err != nil {
+		return nil, fault.Wrap(fault.Internal, x.err, "query %s", s.pk)
 	}
 	forward, consistent := !s.backward, s.index == ""
 	in := &dynamodb.QueryInput{
-		TableName: &t.Name, KeyConditionExpression: expr.KeyCondition(), ExpressionAttributeNames: expr.Names(),
-		ExpressionAttributeValues: expr.Values(), ScanIndexForward: &forward, ConsistentRead: &consistent, ExclusiveStartKey: s.start,
+		TableName: &t.Name, KeyConditionExpression: &x.condition, ExpressionAttributeNames: x.names(),
+		ExpressionAttributeValues: x.values(), ScanIndexForward: &forward, ConsistentRead: &consistent, ExclusiveStartKey: s.start,
 	}
 	if s.index != "" {
 		in.IndexName = &s.index

@@ -103,7 +103,7 @@ type Listed struct {
 // Sessions reads an owner's list, newest first, from after the given sort key on, and gives at most limit entries and the key
 // to go on from; "" at the end. Expired entries are left out without ending the list. Faults: Unavailable.
 func (t Table) Sessions(ctx context.Context, kind, id, after string, limit int) (list []Listed, next string, err error) {
-	s := scope{pk: key.PrincipalPK(kind, id), cond: prefix(key.ListingPrefix), backward: true, pageSize: int32(limit + 1)}
+	s := scope{pk: key.PrincipalPK(kind, id), keys: prefix(key.ListingPrefix), backward: true, pageSize: int32(limit + 1)}
 	if after != "" {
 		s.start = keyItem(key.Key{PK: s.pk, SK: after})
 	}

@@ -56,7 +56,7 @@ func (t Table) EventRows(ctx context.Context, sessionID string, from int64) ([]E
 
 func eventsFrom(sessionID string, from int64) scope {
 	from = min(max(from, 0), maxIndex) // beyond is nothing, and no valid range either
-	return scope{pk: key.SessionPK(sessionID), cond: between(key.Event("", from).SK, key.Event("", maxIndex).SK)}
+	return scope{pk: key.SessionPK(sessionID), keys: between(key.Event("", from).SK, key.Event("", maxIndex).SK)}
 }
 
 // EventRow reads one row. Faults: NotFound, Unavailable.
@@ -94,7 +94,7 @@ func (t Table) SessionEvents(ctx context.Context, sessionID string, from int64) 
 
 // rowHolding gives the index of the row that holds the event with the given index.
 func (t Table) rowHolding(ctx context.Context, sessionID string, index int64) (int64, error) {
-	s := scope{pk: key.SessionPK(sessionID), cond: between(key.EventPrefix, key.Event("", min(max(index, 0), maxIndex)).SK), backward: true, pageSize: 1}
+	s := scope{pk: key.SessionPK(sessionID), keys: between(key.EventPrefix, key.Event("", min(max(index, 0), maxIndex)).SK), backward: true, pageSize: 1}
 	for row, err := range t.query(ctx, s) {
 		if err != nil {
 			return 0, err

@@ -28,7 +28,7 @@ func NewState(s session.State) Write { return create(key.State(s.SessionID), sta
 
 // ChangeState is the write of a transition.
 func ChangeState(c session.Change) Write {
-	return change(key.State(c.To.SessionID), stateEntity, c.From, c.To, c.If)
+	return change(key.State(c.To.SessionID), c.From, c.To, c.If)
 }
 
 // Renew writes a transition of the state alone and answers with the whole row as it is then, so that flags that others raised

@@ -96,7 +96,7 @@ func (t Table) History(ctx context.Context, sessionID, tip string) (snapshot.His
 		return snapshot.History{}, nil
 	}
 	var segments []snapshot.Segment
-	s := scope{pk: key.SessionPK(sessionID), cond: between(key.SnapshotPrefix, key.Snapshot("", tip).SK), backward: true, pageSize: 100}
+	s := scope{pk: key.SessionPK(sessionID), keys: between(key.SnapshotPrefix, key.Snapshot("", tip).SK), backward: true, pageSize: 100}
 	want := tip
 	for row, err := range t.query(ctx, s) {
 		if err != nil {

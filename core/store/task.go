@@ -87,7 +87,7 @@ func ChangeTask(c task.Change) Write {
 		return putTask(to, cond.And(c.If, cond.Absent(key.PK)))
 	}
 	was, is := cutTexts(&from), cutTexts(&to)
-	w := change(key.Task(to.TaskID), taskEntity, from, to, c.If)
+	w := change(key.Task(to.TaskID), from, to, c.If)
 	for i, x := range is {
 		if *was[i].text != *x.text {
 			w = w.withText(x.name, *x.text, to.ExpiresAt)

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
@@ -154,39 +153,35 @@ func (t Table) writeOne(ctx context.Context, w Write) error {
 }
 
 func (t Table) transactPart(w Write) (types.TransactWriteItem, error) {
-	exprs, err := w.expressions()
-	if err != nil {
-		return types.TransactWriteItem{}, fault.Wrap(fault.Internal, err, "expression for %s", w.key.SK)
+	x := w.expressions()
+	if x.err != nil {
+		return types.TransactWriteItem{}, fault.Wrap(fault.Internal, x.err, "expression for %s", w.key.SK)
 	}
-	k := keyItem(w.key)
+	k, names, values := keyItem(w.key), x.names(), x.values()
 	switch {
 	case w.put != nil:
-		return types.TransactWriteItem{Put: &types.Put{TableName: &t.Name, Item: w.put, ConditionExpression: exprs.Condition(),
-			ExpressionAttributeNames: exprs.Names(), ExpressionAttributeValues: exprs.Values(), ReturnValuesOnConditionCheckFailure: old}}, nil
+		return types.TransactWriteItem{Put: &types.Put{TableName: &t.Name, Item: w.put, ConditionExpression: x.conditionText(),
+			ExpressionAttributeNames: names, ExpressionAttributeValues: values, ReturnValuesOnConditionCheckFailure: old}}, nil
 	case w.del:
-		return types.TransactWriteItem{Delete: &types.Delete{TableName: &t.Name, Key: k, ConditionExpression: exprs.Condition(),
-			ExpressionAttributeNames: exprs.Names(), ExpressionAttributeValues: exprs.Values(), ReturnValuesOnConditionCheckFailure: old}}, nil
-	case len(w.set)+len(w.remove) > 0:
-		return types.TransactWriteItem{Update: &types.Update{TableName: &t.Name, Key: k, UpdateExpression: exprs.Update(), ConditionExpression: exprs.Condition(),
-			ExpressionAttributeNames: exprs.Names(), ExpressionAttributeValues: exprs.Values(), ReturnValuesOnConditionCheckFailure: old}}, nil
+		return types.TransactWriteItem{Delete: &types.Delete{TableName: &t.Name, Key: k, ConditionExpression: x.conditionText(),
+			ExpressionAttributeNames: names, ExpressionAttributeValues: values, ReturnValuesOnConditionCheckFailure: old}}, nil
+	case x.update != "":
+		return types.TransactWriteItem{Update: &types.Update{TableName: &t.Name, Key: k, UpdateExpression: &x.update, ConditionExpression: x.conditionText(),
+			ExpressionAttributeNames: names, ExpressionAttributeValues: values, ReturnValuesOnConditionCheckFailure: old}}, nil
 	}
-	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: &t.Name, Key: k, ConditionExpression: exprs.Condition(),
-		ExpressionAttributeNames: exprs.Names(), ExpressionAttributeValues: exprs.Values(), ReturnValuesOnConditionCheckFailure: old}}, nil
+	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: &t.Name, Key: k, ConditionExpression: x.conditionText(),
+		ExpressionAttributeNames: names, ExpressionAttributeValues: values, ReturnValuesOnConditionCheckFailure: old}}, nil
 }
 
-func (w Write) expressions() (expression.Expression, error) {
-	b := expression.NewBuilder()
-	empty := true
+func (w Write) expressions() *expressions {
+	x := &expressions{}
 	if w.cond != nil {
-		b, empty = b.WithCondition(compile(*w.cond)), false
+		x.when(*w.cond)
 	}
 	if len(w.set)+len(w.remove) > 0 {
-		b, empty = b.WithUpdate(updates(w.set, w.remove)), false
+		x.change(w.set, w.remove)
 	}
-	if empty {
-		return expression.Expression{}, nil
-	}
-	return b.Build()
+	return x
 }
 
 // explain turns DynamoDB's error into a fault.
