@@ -9,7 +9,7 @@ COUNT    ?= 6
 RACE ?= ./core/... $(wildcard ./agency/...)
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test check lint fmt vet staticcheck tidy race soak bench update clean
+.PHONY: help run demo build test check lint fmt vet staticcheck tidy race test-interop soak bench update clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,10 @@ tidy: ## show what go mod tidy would change; nothing is changed
 race: ## the tests of core under the race detector, which needs a C compiler
 	@command -v $$($(GO) env CC) >/dev/null || { echo "race: no C compiler ($$($(GO) env CC)); set CC"; exit 1; }
 	CGO_ENABLED=1 $(GO) test -race $(RACE)
+
+test-interop: ## beside the TypeScript package, on one table and bus; needs Node 20 and npm
+	cd internal/interop/testdata/program && npm ci --loglevel=error
+	STEADFAST_INTEROP=1 $(GO) test -count=1 -v ./internal/interop/
 
 soak: ## fuzz each fuzz test for FUZZTIME (1m)
 	@set -e; grep -rn --include='*_test.go' -oE '^func Fuzz[A-Za-z0-9_]+' . | sort | while IFS=: read -r file _ func; do \
