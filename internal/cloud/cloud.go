@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/steadfast-agents/steadfast/internal/cloud/bedrock"
@@ -39,6 +40,7 @@ type Options struct {
 	Cache   string // folder of the built functions; default: the user's cache
 
 	InfoFile      string                       // where Info is written as JSON once all is ready; empty: nowhere
+	EnvFile       string                       // where Variables are written as JSON once all is ready; empty: nowhere
 	Verbose       bool                         // show what functions print; otherwise only when one failed
 	FireSchedules bool                         // also fire cron schedules; the sweep and one-time schedules always fire
 	Parameters    map[string]string            // of the template
@@ -83,6 +85,7 @@ type Cloud struct {
 	guard     *iam.Guard
 
 	once   sync.Once
+	late   atomic.Bool // functions still ran at the end
 	closed error
 }
 

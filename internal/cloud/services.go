@@ -77,6 +77,18 @@ func (c *Cloud) serve() error {
 // stopPatience is how long open requests and running functions are waited for when the caller sets no limit.
 const stopPatience = 5 * time.Second
 
+// unlessLate takes it as no error that functions still ran when the patience was over: they are as if killed, and what
+// they were to do is kept where there is a data folder.
+func (c *Cloud) unlessLate(err error) error {
+	if !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	if c.late.CompareAndSwap(false, true) {
+		c.log.Warn("functions were still at work at the end; on the same data folder the next start goes on with it")
+	}
+	return nil
+}
+
 func (c *Cloud) close(ctx context.Context) error {
 	if _, limited := ctx.Deadline(); !limited {
 		var cancel context.CancelFunc
@@ -88,11 +100,11 @@ func (c *Cloud) close(ctx context.Context) error {
 		errs = append(errs, c.gateway.Close(ctx))
 	}
 	if c.functions != nil {
-		errs = append(errs, c.functions.Drain(ctx))
+		errs = append(errs, c.unlessLate(c.functions.Drain(ctx)))
 	}
 	errs = append(errs, c.closeEvents())
 	if c.functions != nil {
-		errs = append(errs, c.functions.Stop(ctx))
+		errs = append(errs, c.unlessLate(c.functions.Stop(ctx)))
 	}
 	errs = append(errs, c.listeners.close(ctx))
 	if c.tables != nil {

@@ -15,6 +15,7 @@ import (
 type watched struct {
 	http.ResponseWriter
 	tooBig func()
+	opened func(net.Conn) // is given the connection
 }
 
 // Hijack gives the connection with everything that the client has sent so far still to be read from it.
@@ -27,6 +28,7 @@ func (w watched) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if _, err := io.ReadFull(rw.Reader, early); err != nil {
 		return nil, nil, errors.Join(err, conn.Close())
 	}
+	w.opened(conn)
 	f := &frames{Conn: conn, early: early, tooBig: w.tooBig}
 	return f, bufio.NewReadWriter(bufio.NewReader(f), rw.Writer), nil
 }

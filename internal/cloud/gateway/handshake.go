@@ -45,7 +45,7 @@ func (g *Gateway) upgrade(w http.ResponseWriter, r *http.Request, p peer, protoc
 	if protocol != "" {
 		opts.Subprotocols = []string{protocol}
 	}
-	conn, err := websocket.Accept(watched{w, s.tooBig}, r, opts)
+	conn, err := websocket.Accept(watched{w, s.tooBig, s.opened}, r, opts)
 	if err != nil {
 		g.logger().Info("handshake not finished", "connection", p.id, "error", err)
 		g.remove(s)

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,6 +15,7 @@ import (
 const (
 	waiting      = 128              // messages that may wait for a slow client, before posting is refused
 	writeTimeout = 30 * time.Second // for one message, then the client counts as gone
+	closeTimeout = time.Second      // for the client's goodbye
 	atOnce       = 100              // messages of one client that functions work on at the same time
 )
 
@@ -35,6 +37,7 @@ type socket struct {
 	peer
 	g          *Gateway
 	conn       *websocket.Conn
+	wire       net.Conn // below conn
 	queue      chan outgoing
 	slots      chan struct{} // one for each message that a function works on
 	lastActive atomic.Int64  // ms
@@ -73,6 +76,9 @@ func (s *socket) run(conn *websocket.Conn) closing {
 	return s.how
 }
 
+// opened is given the connection below the WebSocket.
+func (s *socket) opened(wire net.Conn) { s.wire = wire }
+
 // fail ends a connection whose handshake could not be answered.
 func (s *socket) fail() closing {
 	close(s.open)
@@ -92,6 +98,7 @@ func (s *socket) end(how closing) {
 			case how.code == 1005 || how.code == 1006: // cannot be sent: the client is gone
 				_ = s.conn.CloseNow()
 			default:
+				_ = s.wire.SetReadDeadline(time.Now().Add(closeTimeout))
 				_ = s.conn.Close(websocket.StatusCode(how.code), how.reason)
 			}
 			close(s.closed)

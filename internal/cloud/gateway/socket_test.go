@@ -295,6 +295,20 @@ func TestCloseSaysGoingAway(t *testing.T) {
 	}
 }
 
+func TestCloseDoesNotWaitForASilentClient(t *testing.T) {
+	w := open(t, chat(nil), nil)
+	dial(t, w.ws, nil) // never reads, so never answers a close
+	w.await(t, "connect", 1)
+	start := time.Now()
+	if err := w.gateway.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(start); took > 4*time.Second { // the WebSocket library alone would wait 5 s
+		t.Errorf("Close took %v", took)
+	}
+	wantDisconnect(t, w, 1001)
+}
+
 func TestClientThatLeavesDuringConnect(t *testing.T) {
 	left := make(chan struct{})
 	w := open(t, chat(map[string]func(string) (string, string){
