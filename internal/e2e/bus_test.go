@@ -63,6 +63,18 @@ func TestSessionFromAnEvent(t *testing.T) {
 	}
 }
 
+// TestSettingsThatComeLate: the user was faster than the app's event. The settings count from the next turn.
+func TestSettingsThatComeLate(t *testing.T) {
+	t.Parallel()
+	s, id := shared(t), uuid.NewString()
+	p := s.connect("ada", "")
+	p.ask(id, "my name is Ada")
+	s.put(t, contract.CreateAgentSession, fmt.Sprintf(`{"sessionId":%q,"userId":%q,"systemPrompt":"Speak of posts only."}`, id, sub("ada")), 1)
+	s.quiet()
+	contains(t, "the answer", p.ask(id, "What are your instructions?").text, "Speak of posts only.")
+	contains(t, "the next answer", p.ask(id, "What is my name?").text, "Ada")
+}
+
 // TestEventsThatAreWrong are told of in the log and store nothing.
 func TestEventsThatAreWrong(t *testing.T) {
 	t.Parallel()

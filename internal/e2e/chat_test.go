@@ -57,7 +57,7 @@ func TestP10SecondMessageInterruptsTheFirst(t *testing.T) {
 	s, id := shared(t), uuid.NewString()
 	p := s.connect("ada", "")
 	p.say(id, "say 2000 words slow 20 ms")
-	p.untilText()
+	p.untilText(0)
 	p.say(id, `say "the second one"`)
 	if first := p.turn(); first.code != "interrupted" {
 		t.Errorf("the first turn ended with %q (%s), want interrupted", first.code, first.message)
@@ -80,7 +80,7 @@ func TestStop(t *testing.T) {
 	s, id := shared(t), uuid.NewString()
 	p := s.connect("ada", "")
 	p.say(id, "say 2000 words slow 20 ms")
-	p.untilText()
+	p.untilText(0)
 	asked := time.Now()
 	p.send(`{"action":"stop","session_id":"` + id + `"}`)
 	if h := p.turn(); h.code != "cancelled" {

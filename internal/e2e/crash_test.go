@@ -46,8 +46,8 @@ func TestKilledInMidStream(t *testing.T) {
 		t.Fatalf("ping was answered with %s", raw)
 	}
 	old.say(id, "say 150 words slow 20 ms")
-	old.untilText()
-	modern.untilText()
+	old.untilText(0)
+	modern.untilText(0)
 	s.kill(id)
 	s.sweep(t)
 	if h := old.turn(); h.code != "answer_restarted" || h.message == "" {
@@ -87,8 +87,8 @@ func TestKilledAfterATool(t *testing.T) {
 	s, id := start(t, cloud.Options{Model: model}), uuid.NewString()
 	p := s.connect("ada", "?features=reset")
 	p.say(id, "call get_current_time slow 60 ms")
-	for range 2 {
-		p.untilText()
+	for fence := int64(0); fence < 2; {
+		fence = p.untilText(fence)
 		s.kill(id)
 		s.sweep(t)
 	}
@@ -138,8 +138,8 @@ func TestTurnThatKillsItsWorkers(t *testing.T) {
 	s, id := start(t, cloud.Options{}), uuid.NewString()
 	p := s.connect("ada", "?features=reset")
 	p.say(id, "say 2000 words slow 20 ms")
-	for range session.MaxTries + 1 {
-		p.untilText()
+	for fence := int64(0); fence <= session.MaxTries; {
+		fence = p.untilText(fence)
 		s.kill(id)
 		s.sweep(t)
 	}

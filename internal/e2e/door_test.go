@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"slices"
@@ -124,21 +125,61 @@ func (d door) anHourLater(t *testing.T, sessionID string) {
 		return
 	}
 	then := time.Now().Add(-time.Hour).UnixMilli()
-	_, err := d.db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
-		TableName: &d.table.Name,
-		Key: map[string]types.AttributeValue{
-			"pk": &types.AttributeValueMemberS{Value: key.SessionPK(sessionID)}, "sk": &types.AttributeValueMemberS{Value: key.StateSK},
-		},
-		UpdateExpression:         aws.String("SET leaseUntil = :l, dueSk = :d"),
-		ConditionExpression:      aws.String("attribute_exists(#o)"), // somebody died holding it
-		ExpressionAttributeNames: map[string]string{"#o": "owner"},
-		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":l": &types.AttributeValueMemberN{Value: fmt.Sprint(then)}, ":d": &types.AttributeValueMemberS{Value: key.DueSK(then)},
-		},
-	})
-	if err != nil {
-		t.Fatalf("let an hour go by for %s: %v", sessionID, err)
+	d.set(t, key.State(sessionID), "attribute_exists(#owner)", map[string]any{"leaseUntil": then, key.DueSKName: key.DueSK(then)})
+}
+
+// set changes attributes of a row, as an operator or time itself would. condition may name the attribute #owner.
+func (d door) set(t *testing.T, k key.Key, condition string, attributes map[string]any) {
+	t.Helper()
+	in := &dynamodb.UpdateItemInput{
+		TableName: &d.table.Name, Key: keyOf(k), ConditionExpression: &condition,
+		ExpressionAttributeNames: map[string]string{}, ExpressionAttributeValues: map[string]types.AttributeValue{},
 	}
+	if strings.Contains(condition, "#owner") {
+		in.ExpressionAttributeNames["#owner"] = "owner"
+	}
+	var sets []string
+	for name, v := range attributes {
+		value, err := attributevalue.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := fmt.Sprint(len(sets))
+		sets = append(sets, "#a"+n+" = :v"+n)
+		in.ExpressionAttributeNames["#a"+n], in.ExpressionAttributeValues[":v"+n] = name, value
+	}
+	in.UpdateExpression = aws.String("SET " + strings.Join(sets, ", "))
+	if _, err := d.db.UpdateItem(t.Context(), in); err != nil {
+		t.Fatalf("set %v of %v: %v", attributes, k, err)
+	}
+}
+
+func keyOf(k key.Key) map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{key.PK: &types.AttributeValueMemberS{Value: k.PK}, key.SK: &types.AttributeValueMemberS{Value: k.SK}}
+}
+
+// insert puts a row.
+func (d door) insert(t *testing.T, row map[string]types.AttributeValue) {
+	t.Helper()
+	if _, err := d.db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &d.table.Name, Item: row}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// remove deletes a row.
+func (d door) remove(t *testing.T, k key.Key) {
+	t.Helper()
+	if _, err := d.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &d.table.Name, Key: keyOf(k)}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// overdue makes a row due for the sweep since an hour.
+func (d door) overdue(t *testing.T, k key.Key, more map[string]any) {
+	t.Helper()
+	attributes := map[string]any{key.DuePKName: key.DuePK(k.PK), key.DueSKName: key.DueSK(time.Now().Add(-time.Hour).UnixMilli())}
+	maps.Copy(attributes, more)
+	d.set(t, k, "attribute_exists(pk)", attributes)
 }
 
 // put puts an event on the bus as an outside program does, with the source of the stack.

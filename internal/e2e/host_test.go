@@ -83,7 +83,7 @@ func TestHostKilled(t *testing.T) {
 	bound := contract.TaskSessionPrefix + task
 	eventually(t, "the task to talk", func() bool { return len(of[contract.MessageAppended](t, first.story(t, bound))) > 0 })
 	p.say(id, "call get_current_time slow 60 ms")
-	p.untilText()
+	p.untilText(0)
 	first.kill()
 
 	second := dev(t, data, strings.TrimPrefix(first.info.HTTP, "http://"))

@@ -92,12 +92,12 @@ func (p *talker) next() (contract.ServerMessage, string) {
 	return m, string(raw)
 }
 
-// untilText reads messages up to the first piece of an answer.
-func (p *talker) untilText() {
+// untilText reads messages up to the first piece of an answer by an owner after the one with fence, and gives its fence.
+func (p *talker) untilText(fence int64) int64 {
 	p.t.Helper()
 	for {
-		if m, _ := p.next(); m.Event != nil && m.Event.Data != nil {
-			return
+		if m, _ := p.next(); m.Event != nil && m.Event.Data != nil && m.Fence > fence {
+			return m.Fence
 		}
 	}
 }
