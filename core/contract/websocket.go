@@ -13,8 +13,9 @@ type ClientMessage struct {
 	Clear      bool      `json:"clear,omitempty"`
 }
 
-// ServerMessage is what a client receives. Type is stream_event, complete or error (and pong, accepted, stopping as answers
-// to actions an old client never sends); the fields after Message are additions that an old client ignores.
+// ServerMessage is what a client receives. Type is stream_event, complete or error (and pong and subscribed as answers
+// to actions an old client never sends); the fields after Message are additions that an old client ignores. A message about a turn
+// without Seq tells again what was told before, or what happened before the connection followed the session.
 type ServerMessage struct {
 	Type      string           `json:"type"`
 	Event     *StreamEventBody `json:"event,omitempty"`
@@ -28,6 +29,9 @@ type ServerMessage struct {
 	Index      *int64 `json:"index,omitempty"`  // of the durable event this belongs to
 	Offset     *int64 `json:"offset,omitempty"` // characters (code points) of the answer before this piece
 	DeliveryID string `json:"delivery_id,omitempty"`
+	Usage      *Usage `json:"usage,omitempty"`  // of a turn that is complete
+	Status     string `json:"status,omitempty"` // with subscribed: where the session stands
+	More       bool   `json:"more,omitempty"`   // with subscribed: subscribe again from Index for the rest
 }
 
 // The types of ServerMessage.
@@ -36,6 +40,7 @@ const (
 	TypeComplete    = "complete"
 	TypeError       = "error"
 	TypePong        = "pong"
+	TypeSubscribed  = "subscribed" // all that ended before Index has been told; what comes later is told as it happens
 )
 
 // StreamEventBody is the event of a stream_event: exactly one field is set.

@@ -77,6 +77,7 @@ type State struct {
 	Outcome    string   `dynamodbav:"outcome,omitempty"` // completed or failed, of a task session
 
 	PublishedTo   int64 `dynamodbav:"publishedTo"`
+	Followed      int64 `dynamodbav:"followed,omitempty"` // when somebody last asked to follow, ms: a running owner looks who
 	ApprovalsOpen int64 `dynamodbav:"approvalsOpen"`
 	ApprovalUntil int64 `dynamodbav:"approvalUntil,omitempty"` // ms
 

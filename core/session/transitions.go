@@ -1,6 +1,7 @@
 package session
 
 import (
+	"math"
 	"time"
 
 	"github.com/steadfast-agents/steadfast/core/cond"
@@ -164,6 +165,25 @@ func (s State) Delete(now time.Time) (c Change, ok bool) {
 	to.Phase, to.Fence, to.Token, to.ExpiresAt = Deleted, s.Fence+1, "", now.Add(Tombstone).Unix()
 	return Change{s, to, cond.And(cond.Exists("pk"), cond.Is("phase", cond.OpNe, Deleted), cond.Eq("fence", s.Fence),
 		cond.Eq("taken", s.Taken), cond.Eq("phase", s.Phase))}, true // as read: the turn's task is to be finished
+}
+
+// Follow tells a running owner to look who follows. It changes nothing else.
+func (s State) Follow(at int64) Change {
+	to := s
+	to.Followed = max(at, s.Followed+1)
+	return Change{s, to, cond.And(cond.Exists("pk"), cond.Is("phase", cond.OpNe, Deleted))}
+}
+
+// Told is the index before which the log may be told again to who follows from this state on: the rest is its owners' to tell. all
+// says that there is no rest: the turn that is open has nobody who works on it, because it is parked or its owner died.
+func (s State) Told(now time.Time) (before int64, all bool) {
+	switch {
+	case s.Phase == Open && !s.Free(now):
+		return s.Prompt - 1, false // the event that opened it stands before its prompt
+	case s.Phase == Open, s.Phase == Parked:
+		return math.MaxInt64, true
+	}
+	return s.NextIndex, false
 }
 
 // Created gives the call that configured it to a session that a message had adopted before.

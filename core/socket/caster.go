@@ -52,6 +52,7 @@ type Subscriber struct {
 	ConnectionID string
 	ConnectedAt  time.Time // the zero time counts as long ago
 	Features     []string  // what the client asked for; FeatureReset matters here
+	Asked        int64     // when it asked to be told what it missed, ms; 0: it did not
 }
 
 func (s Subscriber) resets() bool { return slices.Contains(s.Features, FeatureReset) }

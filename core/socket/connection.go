@@ -28,9 +28,35 @@ var (
 
 func everyone(*connection) bool { return true }
 
+// find gives the connection with an id, nil if it does not follow the turn.
+func (t *Turn) find(id string) *connection {
+	for _, c := range t.connections {
+		if c.ConnectionID == id {
+			return c
+		}
+	}
+	return nil
+}
+
+// restate tells c the turn from its beginning, before anything that comes. t.mu is held.
+func (t *Turn) restate(c *connection) {
+	if t.over || !t.started {
+		return
+	}
+	for _, m := range t.told.Messages(c.resets()) {
+		for _, piece := range split(m) {
+			if f, ok := t.frame(piece, nil); ok {
+				t.queue(c, f)
+			}
+		}
+	}
+	c.shown = c.shown || t.offset > t.kept
+}
+
 // emit numbers m, encodes it and queues it for the connections that want it. t.mu is held.
 func (t *Turn) emit(m contract.ServerMessage, wants func(*connection) bool) {
-	f, ok := t.frame(m, t.seq)
+	seq := t.seq
+	f, ok := t.frame(m, &seq)
 	if !ok {
 		return
 	}
@@ -42,14 +68,18 @@ func (t *Turn) emit(m contract.ServerMessage, wants func(*connection) bool) {
 	}
 }
 
-func (t *Turn) frame(m contract.ServerMessage, seq int64) (frame, bool) {
-	m.TurnID, m.Fence, m.Seq = t.turnID, t.fence, &seq
+// frame encodes m. seq nil: it tells something again.
+func (t *Turn) frame(m contract.ServerMessage, seq *int64) (frame, bool) {
+	m.TurnID, m.Fence, m.Seq = t.turnID, t.fence, seq
 	body, err := encode(m)
 	if err != nil {
 		t.caster.log().Error("frame left out", "session", t.sessionID, "turn", t.turnID, "type", m.Type, "error", err)
 		return frame{}, false
 	}
-	return frame{seq, body}, true
+	if seq == nil {
+		return frame{t.seq, body}, true
+	}
+	return frame{*seq, body}, true
 }
 
 func (t *Turn) push(c *connection, f frame) {
@@ -72,7 +102,7 @@ func (t *Turn) end(c *connection, seq int64, why ending) {
 		return
 	}
 	c.ended = true
-	if f, ok := t.frame(contract.ServerMessage{Type: contract.TypeError, Error: why.word, Message: why.sentence}, seq); ok {
+	if f, ok := t.frame(contract.ServerMessage{Type: contract.TypeError, Error: why.word, Message: why.sentence}, &seq); ok {
 		t.queue(c, f)
 	}
 }

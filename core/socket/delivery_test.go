@@ -60,10 +60,10 @@ func TestP14OnlyAGoneConnectionIsRemoved(t *testing.T) {
 				c := connections{fail: failing("c1", tt.err)}
 				c1 := socket.Subscriber{ConnectionID: "c1", ConnectedAt: time.Now().Add(-tt.age)}
 				turn := c.caster().Turn([]socket.Subscriber{c1, plain("c2")}, "s", "t", 1)
-				turn.Start()
+				turn.Start(nil)
 				turn.Text("all of it", nil)
 				synctest.Wait()
-				turn.Complete(nil)
+				turn.Complete(nil, nil)
 				turn.Close()
 
 				if diff := cmp.Diff(tt.gone, c.gone); diff != "" {
@@ -90,8 +90,8 @@ func TestYoungConnectionIsWaitedFor(t *testing.T) {
 			return nil
 		}}
 		turn := c.caster().Turn([]socket.Subscriber{{ConnectionID: "a", ConnectedAt: time.Now()}}, "s", "t", 1)
-		turn.Start()
-		turn.Complete(nil)
+		turn.Start(nil)
+		turn.Complete(nil, nil)
 		turn.Close()
 		if diff := cmp.Diff([]string{"init", "end", "complete s"}, story(c.of("a"))); diff != "" {
 			t.Errorf("posts (-want +got):\n%s", diff)
@@ -108,10 +108,10 @@ func TestLostFrameEndsTheTurnForItsConnection(t *testing.T) {
 			return nil
 		}}
 		turn := c.caster().Turn([]socket.Subscriber{plain("a")}, "s", "t", 1)
-		turn.Start()
+		turn.Start(nil)
 		turn.Text("lost", nil)
 		synctest.Wait()
-		turn.Complete(nil)
+		turn.Complete(nil, nil)
 		turn.Add(plain("a"))
 		turn.Close()
 		if diff := cmp.Diff([]string{"init", "error delivery_failed"}, story(c.of("a"))); diff != "" {
@@ -131,13 +131,13 @@ func TestSlowConnectionFallsBehindAlone(t *testing.T) {
 		turn := c.caster().Turn([]socket.Subscriber{plain("slow"), plain("fast")}, "s", "t", 1)
 		piece := strings.Repeat("x", 20_000)
 		begin := time.Now()
-		turn.Start()
+		turn.Start(nil)
 		for range 60 {
 			turn.Text(piece, nil)
 			turn.Flush()
 			synctest.Wait()
 		}
-		turn.Complete(nil)
+		turn.Complete(nil, nil)
 		if took := time.Since(begin); took != 0 {
 			t.Errorf("the turn waited %v for a slow connection", took)
 		}
@@ -163,8 +163,8 @@ func TestCloseIsBounded(t *testing.T) {
 			return ctx.Err()
 		}}
 		turn := c.caster().Turn([]socket.Subscriber{plain("dead")}, "s", "t", 1)
-		turn.Start()
-		turn.Complete(nil)
+		turn.Start(nil)
+		turn.Complete(nil, nil)
 		begin := time.Now()
 		turn.Close()
 		if took := time.Since(begin); took != socket.CloseTime {

@@ -28,6 +28,31 @@ func stream(body contract.StreamEventBody, more ...func(*contract.ServerMessage)
 	return m
 }
 
+// split makes one message or several of a piece of an answer that may be longer than a frame; anything else stays as it is. The
+// event's index stands on the last.
+func split(m contract.ServerMessage) []contract.ServerMessage {
+	if m.Event == nil || m.Event.Data == nil {
+		return []contract.ServerMessage{m}
+	}
+	var out []contract.ServerMessage
+	offset := int64(0)
+	if m.Offset != nil {
+		offset = *m.Offset
+	}
+	for rest := *m.Event.Data; rest != "" || len(out) == 0; {
+		var text string
+		text, rest = cut(rest, MaxFrameBytes-frameRoom-len(m.TurnID)*maxEscape)
+		piece := m
+		piece.Event, piece.Offset = &contract.StreamEventBody{Data: &text}, new(offset)
+		if rest != "" {
+			piece.Index = nil
+		}
+		out = append(out, piece)
+		offset += int64(utf8.RuneCountInString(text))
+	}
+	return out
+}
+
 // encode gives the JSON of m. A message text that does not fit is cut. Faults: Limit when something else is too long.
 func encode(m contract.ServerMessage) ([]byte, error) {
 	body, err := plainJSON(m)

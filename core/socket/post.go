@@ -26,6 +26,19 @@ func (c *Caster) Post(ctx context.Context, connectionID string, m contract.Serve
 	return fault.Wrap(codeOf(err), err, "post %s to connection %s", m.Type, connectionID)
 }
 
+// Tell posts messages one after the other, pieces of an answer in as many frames as they need. Faults as Post; what follows the
+// first that fails is not posted.
+func (c *Caster) Tell(ctx context.Context, connectionID string, messages ...contract.ServerMessage) error {
+	for _, m := range messages {
+		for _, piece := range split(m) {
+			if err := c.Post(ctx, connectionID, piece); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 func (c *Caster) post(ctx context.Context, connectionID string, body []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, postTime)
 	defer cancel()

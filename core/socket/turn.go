@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/retell"
 )
 
 // Turn posts one turn, or one owner's part of it. Its methods are safe for concurrent use, return at once (Close apart) and
@@ -23,6 +24,7 @@ type Turn struct {
 
 	mu          sync.Mutex
 	connections []*connection
+	told        retell.Turn     // what was said so far, for who comes late
 	seq         int64           // of the next frame
 	started     bool            // init_event_loop is not needed any more
 	over        bool            // no more frames
@@ -37,46 +39,57 @@ type Turn struct {
 // Turn begins the posts of one turn of a session by one owner, who holds fence. Without subscribers it does nothing.
 func (c *Caster) Turn(subscribers []Subscriber, sessionID, turnID string, fence int64) *Turn {
 	ctx, stop := context.WithCancel(context.Background())
-	t := &Turn{caster: c, sessionID: sessionID, turnID: turnID, fence: fence, background: ctx, stop: stop}
+	t := &Turn{caster: c, sessionID: sessionID, turnID: turnID, fence: fence, background: ctx, stop: stop, told: retell.Turn{ID: turnID}}
 	for _, s := range subscribers {
 		t.Add(s)
 	}
 	return t
 }
 
-// Add makes a connection follow the rest of the turn. One that was added before, even one that got an error since, is left
-// as it is.
+// Add makes a connection follow the turn; once it has begun it is told again what was said before. One that was added before, even
+// one that got an error since, is left as it is unless it has Asked since.
 func (t *Turn) Add(s Subscriber) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, c := range t.connections {
-		if c.ConnectionID == s.ConnectionID {
-			return
-		}
+	c := t.find(s.ConnectionID)
+	if c != nil && s.Asked <= c.Asked {
+		return
 	}
-	t.connections = append(t.connections, &connection{Subscriber: s})
+	t.flush() // to those who follow already: what is told again includes it
+	if c == nil {
+		c = &connection{}
+		t.connections = append(t.connections, c)
+	}
+	c.Subscriber, c.ended = s, false
+	t.restate(c)
 }
 
-// Start says that the turn began. Only the first call does something.
-func (t *Turn) Start() {
+// Start says that the turn began, with the event of that index. Only the first call does something.
+func (t *Turn) Start(index *int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.over || t.started {
 		return
 	}
 	t.started = true
-	t.emit(stream(contract.StreamEventBody{InitEventLoop: true}), everyone)
+	t.told.Begun = index
+	t.emit(stream(contract.StreamEventBody{InitEventLoop: true}, func(m *contract.ServerMessage) { m.Index = index }), everyone)
 }
 
-// Resume goes on with a turn that another owner began and showed offset code points of, in steps that are finished. Start is
-// not said again. The other owner may have shown more, so a Reset that follows counts as one after shown text.
-func (t *Turn) Resume(offset int64) {
+// Resume goes on with a turn that another owner began; told is what its log says. Start is not said again. Connections that have
+// Asked are told all of it, the others have seen it. The other owner may have shown more, so a Reset that follows counts as one
+// after shown text.
+func (t *Turn) Resume(told retell.Turn) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.started, t.unsettled = true, true
-	t.offset, t.kept = offset, offset
+	t.told, t.told.ID = told, t.turnID
+	t.offset, t.kept = told.Length(), told.Kept()
 	for _, c := range t.connections {
 		c.shown = true
+		if c.Asked > 0 {
+			t.restate(c)
+		}
 	}
 }
 
@@ -85,6 +98,7 @@ func (t *Turn) Step() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.flush()
+	t.told.Step()
 	t.kept, t.unsettled = t.offset, false
 	for _, c := range t.connections {
 		c.shown = false
@@ -115,7 +129,9 @@ func (t *Turn) ToolUse(name, id string) {
 	}
 	t.flush()
 	t.unsettled = true
-	t.emit(stream(contract.StreamEventBody{CurrentToolUse: &contract.ToolUseBody{Name: name, ToolUseID: id}}), everyone)
+	use := contract.ToolUseBody{Name: name, ToolUseID: id}
+	t.told.Tool(use, nil)
+	t.emit(stream(contract.StreamEventBody{CurrentToolUse: &use}), everyone)
 }
 
 // Reset says that the attempt failed and attempt (from 2) begins: text since Step is void. Gathered text is forgotten. A client
@@ -129,6 +145,7 @@ func (t *Turn) Reset(attempt int) {
 		return
 	}
 	kept := t.kept
+	t.told.Void()
 	t.emit(stream(contract.StreamEventBody{Reset: &contract.ResetBody{Attempt: attempt}}, func(m *contract.ServerMessage) {
 		m.Offset = &kept
 	}), func(c *connection) bool { return c.resets() })
@@ -142,8 +159,9 @@ func (t *Turn) Reset(attempt int) {
 }
 
 // Complete ends the turn with success: the end of the stream, then complete with the session. index is that of the event that
-// ended the turn. deliveryIDs are the sends that the turn answered: an old client gets one complete, others one for each.
-func (t *Turn) Complete(index *int64, deliveryIDs ...string) {
+// ended the turn, usage what it used. deliveryIDs are the sends that the turn answered: an old client gets one complete, others one
+// for each.
+func (t *Turn) Complete(index *int64, usage *contract.Usage, deliveryIDs ...string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.over {
@@ -151,7 +169,7 @@ func (t *Turn) Complete(index *int64, deliveryIDs ...string) {
 	}
 	t.flush()
 	t.emit(stream(contract.StreamEventBody{Complete: true}), everyone)
-	t.last(contract.ServerMessage{Type: contract.TypeComplete, SessionID: t.sessionID, Index: index}, deliveryIDs)
+	t.last(contract.ServerMessage{Type: contract.TypeComplete, SessionID: t.sessionID, Index: index, Usage: usage}, deliveryIDs)
 }
 
 // Fail ends the turn with an error: err is a short word for programs, message a sentence for people, which is cut when it is too
@@ -213,29 +231,20 @@ func (t *Turn) flush() {
 	if t.over || t.text.Len() == 0 {
 		return
 	}
-	rest := t.text.String()
+	text := t.text.String()
 	t.text.Reset()
-	for rest != "" {
-		var piece string
-		piece, rest = cut(rest, MaxFrameBytes-frameRoom-len(t.turnID)*maxEscape)
-		t.emitText(piece, rest == "")
+	whole := stream(contract.StreamEventBody{Data: &text}, func(m *contract.ServerMessage) {
+		m.TurnID, m.Offset, m.Index = t.turnID, new(t.offset), t.index
+	})
+	for _, piece := range split(whole) {
+		t.emit(piece, func(c *connection) bool { c.shown = c.shown || !c.ended; return true })
 	}
+	t.told.Text(text, t.index)
+	t.offset += int64(utf8.RuneCountInString(text))
+	t.unsettled = true
 	if t.gathering == nil {
 		t.gathering = time.AfterFunc(GatherTime, t.gathered)
 	}
-}
-
-// emitText emits one piece; the event's index stands only on the piece that ends it.
-func (t *Turn) emitText(piece string, ends bool) {
-	offset := t.offset
-	t.emit(stream(contract.StreamEventBody{Data: &piece}, func(m *contract.ServerMessage) {
-		m.Offset = &offset
-		if ends {
-			m.Index = t.index
-		}
-	}), func(c *connection) bool { c.shown = c.shown || !c.ended; return true })
-	t.offset += int64(utf8.RuneCountInString(piece))
-	t.unsettled = true
 }
 
 func (t *Turn) gathered() {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/retell"
 	"github.com/steadfast-agents/steadfast/core/socket"
 )
 
@@ -19,12 +20,12 @@ func TestTurnTellsAnOldClientWhatItKnows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c connections
 		turn := c.caster().Turn([]socket.Subscriber{plain("a")}, "s-1", "t-1", 7)
-		turn.Start()
-		turn.Start()
+		turn.Start(nil)
+		turn.Start(nil)
 		turn.Text("It is ", nil)
 		turn.ToolUse("get_current_time", "tu-1")
 		turn.Text("noon.", new(int64(9)))
-		turn.Complete(new(int64(12)), "dlv_1")
+		turn.Complete(new(int64(12)), nil, "dlv_1")
 		turn.Text("too late", nil)
 		turn.Close()
 
@@ -76,7 +77,7 @@ func TestTextIsGathered(t *testing.T) {
 			turn.Text(piece, nil)
 			time.Sleep(7 * time.Millisecond)
 		}
-		turn.Complete(nil)
+		turn.Complete(nil, nil)
 		turn.Close()
 
 		got := c.of("a")
@@ -135,7 +136,7 @@ func TestP05FailedAttemptIsDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c connections
 		turn := c.caster().Turn([]socket.Subscriber{plain("old"), capable("new")}, "s", "t", 1)
-		turn.Start()
+		turn.Start(nil)
 		turn.Step()
 		turn.Text("Let me look. ", nil)
 		turn.ToolUse("look", "tu-1")
@@ -145,7 +146,7 @@ func TestP05FailedAttemptIsDropped(t *testing.T) {
 		turn.Text("er is", nil) // gathered when the attempt fails: never shown
 		turn.Reset(2)
 		turn.Text("The answer is 4.", nil)
-		turn.Complete(nil)
+		turn.Complete(nil, nil)
 		turn.Close()
 
 		want := []string{"init", "Let me look. ", "tool look", "The answ", "reset", "The answer is 4.", "end", "complete s"}
@@ -166,11 +167,11 @@ func TestResetBeforeAnyTextIsSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c connections
 		turn := c.caster().Turn([]socket.Subscriber{plain("old"), capable("new")}, "s", "t", 1)
-		turn.Start()
+		turn.Start(nil)
 		turn.Step()
 		turn.Reset(2)
 		turn.Text("ok", nil)
-		turn.Complete(nil)
+		turn.Complete(nil, nil)
 		turn.Close()
 		want := []string{"init", "ok", "end", "complete s"}
 		for _, id := range []string{"old", "new"} {
@@ -185,12 +186,15 @@ func TestResumeKeepsWhatWasShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c connections
 		turn := c.caster().Turn([]socket.Subscriber{plain("old"), capable("new")}, "s", "t", 2)
-		turn.Resume(10)
+		var told retell.Turn
+		told.Text("ten so far", nil)
+		told.Step()
+		turn.Resume(told)
 		turn.Add(plain("late"))
-		turn.Start()
+		turn.Start(nil)
 		turn.Reset(2)
 		turn.Text("again", nil)
-		turn.Complete(nil)
+		turn.Complete(nil, nil)
 		turn.Close()
 		if diff := cmp.Diff([]string{"reset", "again", "end", "complete s"}, story(c.of("new"))); diff != "" {
 			t.Errorf("posts to a client with resets (-want +got):\n%s", diff)
@@ -211,7 +215,7 @@ func TestP10EachAnsweredSendIsNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c connections
 		turn := c.caster().Turn([]socket.Subscriber{plain("old"), capable("new")}, "s", "t", 1)
-		turn.Complete(nil, "d1", "d2")
+		turn.Complete(nil, nil, "d1", "d2")
 		turn.Close()
 		if diff := cmp.Diff([]string{"end", "complete sd1"}, story(c.of("old"))); diff != "" {
 			t.Errorf("posts to an old client (-want +got):\n%s", diff)
@@ -226,7 +230,7 @@ func TestP13LateSubscriberGetsTheRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c connections
 		turn := c.caster().Turn([]socket.Subscriber{plain("a")}, "s", "t", 1)
-		turn.Start()
+		turn.Start(nil)
 		turn.Text("häl", new(int64(5)))
 		turn.Add(plain("b"))
 		turn.Add(plain("b"))
@@ -260,7 +264,7 @@ func TestP15EveryFrameFits(t *testing.T) {
 				var c connections
 				turn := c.caster().Turn([]socket.Subscriber{plain("a")}, "s", strings.Repeat("t", 256), 1<<62)
 				turn.Text(tt.text, new(int64(1<<62)))
-				turn.Complete(nil)
+				turn.Complete(nil, nil)
 				turn.Close()
 				posts := c.of("a")
 				for i, p := range posts {
@@ -323,10 +327,10 @@ func ExampleCaster() {
 	var service connections // *apigatewaymanagementapi.Client in a function
 	caster := service.caster()
 	turn := caster.Turn([]socket.Subscriber{{ConnectionID: "L0SM9cOFvHcCIhw="}}, "s-1", "t-1", 1)
-	turn.Start()
+	turn.Start(nil)
 	turn.Text("Hello", nil)
 	turn.Text(", world.", nil)
-	turn.Complete(nil)
+	turn.Complete(nil, nil)
 	turn.Close()
 	_ = caster.Post(context.Background(), "L0SM9cOFvHcCIhw=", contract.ServerMessage{Type: contract.TypePong})
 	for _, line := range story(service.of("L0SM9cOFvHcCIhw=")) {

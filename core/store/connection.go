@@ -20,6 +20,7 @@ type Connection struct {
 	ConnectedAt int64    `dynamodbav:"connectedAt"` // ms
 	Features    []string `dynamodbav:"features,omitempty"`
 	Sessions    []string `dynamodbav:"sessions,omitempty"` // those it follows
+	Asked       int64    `dynamodbav:"asked,omitempty"`    // in a session's list: when it asked to be told what it missed, ms
 	ExpiresAt   int64    `dynamodbav:"expiresAt"`
 }
 
@@ -40,14 +41,18 @@ func (t Table) Connection(ctx context.Context, id string) (Connection, error) {
 	return c, err
 }
 
-// Subscribe makes a connection follow a session. Repeating it is harmless. Faults: NotFound when the connection is gone,
+// Subscribe makes a connection follow a session. Repeating it is harmless; with another Asked it asks again. Faults: NotFound when the connection is gone,
 // Unavailable.
 func (t Table) Subscribe(ctx context.Context, sessionID string, c Connection) error {
-	if slices.Contains(c.Sessions, sessionID) {
+	known := slices.Contains(c.Sessions, sessionID)
+	if known && c.Asked == 0 {
 		return nil
 	}
 	c.ExpiresAt = time.UnixMilli(c.ConnectedAt).Add(connectionLife).Unix()
-	followed := append(slices.Clone(c.Sessions), sessionID)
+	followed := slices.Clone(c.Sessions)
+	if !known {
+		followed = append(followed, sessionID)
+	}
 	c.Sessions = nil
 	k := key.Subscriber(sessionID, c.ID)
 	row, err := encode(k, "Subscriber", c)

@@ -35,7 +35,8 @@ func (o *owner) endCompleted(ctx context.Context, v *view, out loop.Outcome, usa
 	done, err := o.end(ctx, e)
 	if err == nil {
 		index := o.next - 1
-		o.cast.Complete(&index, o.ids...)
+		o.latecomers(ctx, o.cast)
+		o.cast.Complete(&index, &usage, o.ids...)
 	}
 	return done, err
 }
@@ -231,12 +232,15 @@ func answers(messages []model.Message, finished []model.ToolResult) (open []mode
 
 // sayFailed tells who follows that the turn ended without an answer.
 func (o *owner) sayFailed(ctx context.Context, status, text string) {
-	if o.cast == nil || o.casting != o.state.TurnSeq {
+	switch {
+	case o.cast != nil && o.casting == o.state.TurnSeq:
+		o.latecomers(ctx, o.cast)
+	case o.took == o.state.TurnSeq:
 		o.post(ctx)
-		o.cast.Resume(0)
-		if o.took == o.state.TurnSeq {
-			o.ids = o.deliveries(ctx)
-		}
+		o.resume(ctx)
+	default:
+		o.post(ctx)
+		o.cast.Start(new(o.state.Prompt - 1))
 	}
 	o.cast.Fail(status, text, o.ids...)
 }

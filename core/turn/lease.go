@@ -14,6 +14,7 @@ func (o *owner) keepLease(ctx context.Context) (running context.Context, stop fu
 	running, cancel := context.WithCancelCause(ctx)
 	done := make(chan struct{})
 	state := o.state // a copy: the turn's own goroutine moves on
+	seen, cast := audienceOf(state), o.cast
 	go func() {
 		defer close(done)
 		ticker := time.NewTicker(o.poll())
@@ -23,9 +24,14 @@ func (o *owner) keepLease(ctx context.Context) (running context.Context, stop fu
 			case <-running.Done():
 				return
 			case <-ticker.C:
-				if err := o.tick(running, state); err != nil {
+				now, err := o.tick(running, state)
+				if err != nil {
 					cancel(err)
 					return
+				}
+				if a := audienceOf(now); now.SessionID != "" && a != seen {
+					seen = a
+					o.latecomers(running, cast)
 				}
 			}
 		}
@@ -48,15 +54,13 @@ func (o *owner) poll() time.Duration {
 	return time.Second
 }
 
-// tick looks at the row once, and renews the lease when nothing has for a while. A table that does not answer ends nothing until
-// the lease is over.
-func (o *owner) tick(ctx context.Context, state session.State) error {
+// tick looks at the row once and gives it, and renews the lease when nothing has for a while. A table that does not answer ends
+// nothing until the lease is over.
+func (o *owner) tick(ctx context.Context, state session.State) (now session.State, err error) {
 	if o.short(ctx) {
-		return errHandOff
+		return now, errHandOff
 	}
 	sent := o.Now()
-	var now session.State
-	var err error
 	if sent.Sub(time.Unix(0, o.leased.Load())) >= session.Heartbeat {
 		now, err = o.Table.Renew(ctx, state.Renew(o.me, sent))
 		if err == nil {
@@ -67,17 +71,17 @@ func (o *owner) tick(ctx context.Context, state session.State) error {
 	}
 	switch {
 	case fault.Is(err, fault.Conflict), fault.Is(err, fault.NotFound):
-		return errLost
+		return now, errLost
 	case err != nil && !o.mayAct():
-		return errLost
+		return now, errLost
 	case err != nil:
-		return nil
+		return session.State{}, nil
 	case !now.Mine(o.me.Owner, o.me.Fence):
-		return errLost
+		return now, errLost
 	case now.Phase == session.Open && (now.Stopped() || now.Preempted()):
-		return errFlagged
+		return now, errFlagged
 	}
-	return nil
+	return now, nil
 }
 
 // extended notes a lease-extending write that was sent then; it never goes back.

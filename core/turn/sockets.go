@@ -2,11 +2,11 @@ package turn
 
 import (
 	"context"
-	"encoding/json"
 	"time"
-	"unicode/utf8"
 
 	"github.com/steadfast-agents/steadfast/core/model"
+	"github.com/steadfast-agents/steadfast/core/retell"
+	"github.com/steadfast-agents/steadfast/core/session"
 	"github.com/steadfast-agents/steadfast/core/socket"
 )
 
@@ -18,11 +18,10 @@ func (o *owner) openSockets(ctx context.Context) {
 	}
 	o.post(ctx)
 	if o.took != o.state.TurnSeq {
-		o.cast.Start()
+		o.cast.Start(new(o.state.Prompt - 1))
 		return
 	}
-	o.ids = o.deliveries(ctx)
-	o.cast.Resume(o.shown(ctx))
+	o.resume(ctx)
 	if h, err := o.load(ctx); err != nil || !asksForTools(h.Messages) {
 		o.cast.Reset(2) // the owner before may have shown a part of what is asked again now
 	}
@@ -50,24 +49,25 @@ func (o *owner) followers(ctx context.Context) []socket.Subscriber {
 	var list []socket.Subscriber
 	for _, c := range connections {
 		if c.UserID == o.state.Principal.ID { // who asked to follow before the session was somebody else's sees nothing
-			list = append(list, socket.Subscriber{ConnectionID: c.ID, ConnectedAt: time.UnixMilli(c.ConnectedAt), Features: c.Features})
+			list = append(list, socket.Subscriber{
+				ConnectionID: c.ID, ConnectedAt: time.UnixMilli(c.ConnectedAt), Features: c.Features, Asked: c.Asked,
+			})
 		}
 	}
 	return list
 }
 
-// shown counts the characters that the turn's finished steps have shown, for an owner that takes over in the middle.
-func (o *owner) shown(ctx context.Context) int64 {
-	h, err := o.load(ctx)
-	if err != nil {
-		return 0
+// latecomers makes those follow the open turn who came since it was looked at last. They are told what they missed.
+func (o *owner) latecomers(ctx context.Context, cast *socket.Turn) {
+	for _, s := range o.followers(ctx) {
+		cast.Add(s)
 	}
-	n := 0
-	for i := len(h.Messages) - 1; i >= 0 && len(h.Messages)-i <= int(o.state.Step); i-- {
-		n += utf8.RuneCountInString(assistantText(h.Messages[i]))
-	}
-	return int64(n)
 }
+
+// audience is what changes in the state when somebody may have come.
+type audience struct{ followed, admitted int64 }
+
+func audienceOf(s session.State) audience { return audience{s.Followed, s.Admitted} }
 
 func (o *owner) stopSockets() {
 	if o.cast != nil {
@@ -80,24 +80,18 @@ func asksForTools(messages []model.Message) bool {
 	return len(messages) > 0 && len(messages[len(messages)-1].Calls()) > 0
 }
 
-// deliveries are the sends that the open turn answers, for an owner that did not begin it: its prompt's, and those it took since.
-func (o *owner) deliveries(ctx context.Context) []string {
-	var ids []string
-	for e, err := range o.Table.SessionEvents(ctx, o.id, o.state.Prompt) {
+// resume goes on with the posts of a turn that another owner began, as its log tells it.
+func (o *owner) resume(ctx context.Context) {
+	var told retell.Turn
+	for e, err := range o.Table.SessionEvents(ctx, o.id, max(o.state.Prompt-1, 0)) {
 		if err != nil {
-			o.log.WarnContext(ctx, "the turn's deliveries are not known", "error", err)
-			return nil
+			o.log.WarnContext(ctx, "what the turn has shown is not known", "error", err)
+			break
 		}
-		var d struct {
-			DeliveryIDs []string
-			DeliveryID  string
-		}
-		if (e.Type == "message.received" || e.Type == "nudge.delivered") && json.Unmarshal(e.Data, &d) == nil {
-			ids = append(ids, d.DeliveryIDs...)
-			if d.DeliveryID != "" {
-				ids = append(ids, d.DeliveryID)
-			}
+		if e.TurnID == o.state.TurnID() && e.Index < o.next {
+			told.Event(e)
 		}
 	}
-	return ids
+	o.ids = told.Deliveries()
+	o.cast.Resume(told)
 }

@@ -28,8 +28,8 @@ func (o *owner) work(ctx context.Context) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	running, stop := o.keepLease(ctx)
 	view := o.newView(ctx)
+	running, stop := o.keepLease(ctx)
 	runner := loop.Runner{
 		Model: o.Model, Request: setup.request, Tools: setup.tools, Limits: o.Limits, Journal: &journal{owner: o, view: view},
 		Spent: loop.Spent{Steps: int(o.state.Step+1) / 2}, // a step is saved twice: its calls, then their results
