@@ -9,7 +9,7 @@ import (
 // startCloud starts the local cloud as d says.
 func startCloud(ctx context.Context, d dev, s *surroundings) (*host, error) {
 	c, err := cloud.Start(ctx, cloud.Options{
-		Dir: d.Dir, Addr: d.Addr, AWSAddr: d.AWSAddr, Data: d.Data, InfoFile: d.Info, ModelSpec: d.Model,
+		Dir: d.Dir, Addr: d.Addr, AWSAddr: d.AWSAddr, Data: d.Data, InfoFile: d.Info, EnvFile: d.EnvVars, ModelSpec: d.Model,
 		Parameters: d.Parameter, FireSchedules: d.FireSchedules, Verbose: d.Verbose, Out: s.log,
 	})
 	if err != nil {

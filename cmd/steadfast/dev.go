@@ -19,6 +19,7 @@ type dev struct {
 	AWSAddr       string            `name:"aws-addr" help:"Where the AWS services listen; any free port when not given." placeholder:"HOST:PORT"`
 	Data          string            `help:"Keep all data in this folder. Without it, memory." type:"path" placeholder:"DIR"`
 	Info          string            `help:"Write the addresses to this file once ready." type:"path" placeholder:"FILE"`
+	EnvVars       string            `name:"env-vars" help:"Write the functions' environment to this file once ready, as sam local takes it." type:"path" placeholder:"FILE"`
 	Dir           string            `help:"Folder of template.yaml; found from here upwards when not given." type:"path" placeholder:"DIR"`
 	Model         string            `help:"Which model answers: nothing for the offline one." placeholder:"SPEC"`
 	Parameter     map[string]string `help:"A parameter of the template." mapsep:"none" placeholder:"K=V"`

@@ -156,3 +156,24 @@ func TestTemplateOfTheProject(t *testing.T) {
 		t.Errorf("Info = %+v", got)
 	}
 }
+
+// TestEnvFile: a program that runs a function itself finds there all that the function reads.
+func TestEnvFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "env.json")
+	c := start(t, cloud.Options{EnvFile: path, Env: map[string]map[string]string{"keep": {"GREETING": "hi"}}})
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := decode[map[string]map[string]string](t, string(raw))
+	want := map[string]string{
+		"TABLE_NAME": "steadfast-Notes", "GREETING": "hi", "AWS_ENDPOINT_URL": c.Info().AWS, "AWS_REGION": "us-east-1",
+		"AWS_DEFAULT_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "fn-keep", "AWS_SECRET_ACCESS_KEY": "local",
+	}
+	if diff := cmp.Diff(want, got["Keep"]); diff != "" {
+		t.Errorf("Keep (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(c.Variables(), got); diff != "" {
+		t.Errorf("the file (-Variables +got):\n%s", diff)
+	}
+}

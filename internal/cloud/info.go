@@ -45,17 +45,31 @@ func busOf(s *sam.Stack) string {
 	return "default"
 }
 
-// announce writes the info file. It appears whole: whoever sees it can use it.
+// Variables are what each function's environment says, by the function's logical id: what its code reads, for a program that
+// runs the function itself. `sam local invoke --env-vars` takes it as it is.
+func (c *Cloud) Variables() map[string]map[string]string {
+	out := map[string]map[string]string{}
+	for _, f := range c.stack.Functions {
+		out[f.LogicalID] = c.functions.Variables(f)
+	}
+	return out
+}
+
+// announce writes the files for programs outside, the info file last: whoever sees that can use both. Each appears whole.
 func (c *Cloud) announce() error {
-	if c.options.InfoFile == "" {
+	return errors.Join(announce(c.options.EnvFile, c.Variables()), announce(c.options.InfoFile, c.info))
+}
+
+func announce(path string, what any) error {
+	if path == "" {
 		return nil
 	}
-	body, err := json.MarshalIndent(c.info, "", "  ")
+	body, err := json.MarshalIndent(what, "", "  ")
 	if err == nil {
-		err = replaceFile(c.options.InfoFile, append(body, '\n'))
+		err = replaceFile(path, append(body, '\n'))
 	}
 	if err != nil {
-		return fmt.Errorf("write the info file: %w", err)
+		return fmt.Errorf("write for programs outside: %w", err)
 	}
 	return nil
 }

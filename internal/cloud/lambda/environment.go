@@ -13,13 +13,24 @@ import (
 // AccessKey is the access key id that a function signs its AWS calls with. It tells the local cloud who calls.
 func AccessKey(function string) string { return "fn-" + function }
 
+// Variables are those that the code of f reads: its own, where AWS is, and as whom to call it.
+func (h *Host) Variables(f sam.Function) map[string]string {
+	vars := map[string]string{}
+	maps.Copy(vars, f.Env)
+	maps.Copy(vars, h.config.Env[f.Name])
+	maps.Copy(vars, map[string]string{
+		"AWS_REGION":            h.config.Region,
+		"AWS_DEFAULT_REGION":    h.config.Region,
+		"AWS_ENDPOINT_URL":      h.config.Endpoint,
+		"AWS_ACCESS_KEY_ID":     AccessKey(f.Name),
+		"AWS_SECRET_ACCESS_KEY": "local",
+	})
+	return vars
+}
+
 // environment is all that a function sees: its own variables and those of Lambda, nothing of the developer's shell.
 func (h *Host) environment(f sam.Function, token string) []string {
-	env := maps.Clone(f.Env)
-	if env == nil {
-		env = map[string]string{}
-	}
-	maps.Copy(env, h.config.Env[f.Name])
+	env := h.Variables(f)
 	maps.Copy(env, map[string]string{
 		"AWS_LAMBDA_RUNTIME_API":          h.runtime.address + "/" + token,
 		"AWS_LAMBDA_FUNCTION_NAME":        f.Name,
@@ -29,11 +40,6 @@ func (h *Host) environment(f sam.Function, token string) []string {
 		"AWS_LAMBDA_LOG_STREAM_NAME":      token,
 		"AWS_LAMBDA_INITIALIZATION_TYPE":  "on-demand",
 		"AWS_EXECUTION_ENV":               "AWS_Lambda_provided.al2023",
-		"AWS_REGION":                      h.config.Region,
-		"AWS_DEFAULT_REGION":              h.config.Region,
-		"AWS_ENDPOINT_URL":                h.config.Endpoint,
-		"AWS_ACCESS_KEY_ID":               AccessKey(f.Name),
-		"AWS_SECRET_ACCESS_KEY":           "local",
 		"LAMBDA_TASK_ROOT":                h.scratch,
 		"_HANDLER":                        "bootstrap",
 		"_X_AMZN_TRACE_ID":                "",
