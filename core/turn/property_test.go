@@ -48,7 +48,7 @@ type chaos struct {
 	lose    int // triggers still to be lost
 	sent    int
 	tasks   int
-	crashes int
+	last    int // the last call that something strikes
 	depth   int
 	back    time.Duration
 	trace   []string
@@ -124,7 +124,7 @@ func (c *chaos) taskSessions() []string {
 
 // settle recovers until nothing happens any more. What was to strike later strikes nothing.
 func (c *chaos) settle(ctx context.Context) error {
-	for n := 0; c.World.Disturbed() < c.crashes; n++ {
+	for len(c.World.Calls()) < c.last {
 		_ = c.as(ctx, func(ctx context.Context) error { _, err := c.Edges.Table.State(ctx, "nobody"); return err })
 	}
 	c.Clock.Advance(c.back) // a clock that went back does not stay back for ever
@@ -240,9 +240,10 @@ func (c *chaos) disturb(d deed) {
 	case "lose trigger":
 		c.lose++
 	case "crash":
-		c.crashes++
 		mode := []fake.Mode{fake.KillBefore, fake.KillAfter, fake.LoseAnswer, fake.Fail}[d.n%4]
-		c.World.Disturb(fake.Disturbance{At: len(c.World.Calls()) + 1 + 3*d.n, Mode: mode})
+		at := len(c.World.Calls()) + 1 + 3*d.n
+		c.last = max(c.last, at)
+		c.World.Disturb(fake.Disturbance{At: at, Mode: mode})
 	}
 }
 

@@ -38,11 +38,12 @@ type Stage struct {
 	Model   *fake.Model
 	Edges   flow.Edges
 	Engine  *turn.Engine
-	Ran     *Counter      // what counting tools did
-	Watch   *Watch        // looks at the table after every write
-	During  func()        // called in the middle of every answer of the model; nil: nothing
-	Timeout time.Duration // of a delivery of "Run Agent Turn"; 0: none
-	Round   time.Duration // what passes at least between two sweeps; 0: a minute
+	Ran     *Counter               // what counting tools did
+	Watch   *Watch                 // looks at the table after every write
+	During  func()                 // called in the middle of every answer of the model; nil: nothing
+	Acting  func(ctx tool.Context) // called in every counting tool before it notes its run; nil: nothing
+	Timeout time.Duration          // of a delivery of "Run Agent Turn"; 0: none
+	Round   time.Duration          // what passes at least between two sweeps; 0: a minute
 	ids     atomic.Int64
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/steadfast-agents/steadfast/core/key"
 	"github.com/steadfast-agents/steadfast/core/tool"
-	"github.com/steadfast-agents/steadfast/internal/fake"
 )
 
 // Note is what the counting tools take.
@@ -27,7 +26,10 @@ type Counter struct {
 // counting is a tool that notes its runs. To run again after the result of the same call was saved is a broken promise.
 func (s *Stage) counting(name string) tool.Tool {
 	return tool.New(name, "Notes that it ran.", func(ctx tool.Context, in Note) (string, error) {
-		if fake.Killed(ctx) {
+		if s.Acting != nil {
+			s.Acting(ctx)
+		}
+		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
 		}
 		if s.saved(ctx.Session.ID, ctx.ToolUseID) {

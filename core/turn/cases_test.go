@@ -1,0 +1,453 @@
+package turn_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/flow"
+	"github.com/steadfast-agents/steadfast/core/model"
+	"github.com/steadfast-agents/steadfast/core/snapshot"
+	"github.com/steadfast-agents/steadfast/core/tool"
+	"github.com/steadfast-agents/steadfast/internal/fake"
+	"github.com/steadfast-agents/steadfast/internal/stage"
+)
+
+// say sends a message and lets it be answered.
+func say(t *testing.T, ctx context.Context, s *stage.Stage, text string) {
+	t.Helper()
+	_, err := s.Send(ctx, id, text)
+	must(t, err, s.Rest(ctx, id), s.Check(id))
+}
+
+// told lists the events of some types, with what they say.
+func told(t *testing.T, s *stage.Stage, sessionID string, types ...string) []string {
+	t.Helper()
+	events, err := s.Events(t.Context(), sessionID)
+	must(t, err)
+	var list []string
+	for _, e := range events {
+		for _, kind := range types {
+			if e.Type == kind {
+				list = append(list, kind+" "+string(e.Data))
+			}
+		}
+	}
+	return list
+}
+
+// sent renders a request's messages.
+func sent(req model.Request) []string {
+	var list []string
+	for _, m := range req.Messages {
+		data, _ := json.Marshal(m.Content)
+		list = append(list, string(m.Role)+" "+string(data))
+	}
+	return list
+}
+
+func lastRequest(s *stage.Stage) model.Request {
+	all := s.Model.Requests()
+	return all[len(all)-1]
+}
+
+func TestP01AKilledToolIsAnsweredWithAnError(t *testing.T) {
+	bubble(t, helpful, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		s.Acting = func(ctx tool.Context) { fake.Kill(ctx) }
+		_, err := s.Send(ctx, id, "use the tools")
+		must(t, err, s.Drain(ctx))
+		s.Acting = nil
+		say(t, ctx, s, "hello")
+		want := []string{
+			`user [{"text":"use the tools"}]`,
+			`assistant [{"text":"let me see"},{"toolUse":{"toolUseId":"call_10","name":"look_up","input":{"text":"a"}}},{"toolUse":{"toolUseId":"call_11","name":"write_down","input":{"text":"b"}}}]`,
+			`user [{"toolResult":{"toolUseId":"call_10","status":"error","content":[{"text":"` + interrupted + `"}]}},{"toolResult":{"toolUseId":"call_11","status":"error","content":[{"text":"` + interrupted + `"}]}},{"text":"hello"}]`,
+		}
+		if diff := cmp.Diff(want, sent(lastRequest(s))); diff != "" {
+			t.Errorf("request (-want +got):\n%s", diff)
+		}
+		if got := s.Ran.Runs(); got != "" {
+			t.Errorf("tools ran: %s", got)
+		}
+		say(t, ctx, s, "still there?")
+		if diff := cmp.Diff(want, sent(lastRequest(s))[:3]); diff != "" {
+			t.Errorf("the second restore (-want +got):\n%s", diff)
+		}
+		h, err := s.Edges.Table.History(ctx, id, s.State(id).Tip)
+		must(t, err)
+		if _, changed := snapshot.Repair(h.Messages); changed {
+			t.Error("the stored history still needs repair")
+		}
+	})
+}
+
+var interrupted = model.Interrupted("").Content[0].Text
+
+func TestP01AfterATurnThatKillsItsWorkers(t *testing.T) {
+	bubble(t, helpful, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		s.Acting = func(ctx tool.Context) { fake.Kill(ctx) }
+		_, err := s.Send(ctx, id, "use the tools")
+		must(t, err, s.Rest(ctx, id))
+		want := []string{`turn.failed {"status":"failed","error":"worker_lost","usage":{"inputTokens":0,"outputTokens":0,"cacheReadTokens":0,"cacheWriteTokens":0}}`}
+		if diff := cmp.Diff(want, told(t, s, id, "turn.failed")); diff != "" {
+			t.Errorf("the turn (-want +got):\n%s", diff)
+		}
+		say(t, ctx, s, "hello")
+		if m := lastRequest(s).Messages[2]; len(m.Results()) != 2 || m.PlainText() != "hello" {
+			t.Errorf("after the calls the model gets %v", m)
+		}
+		h, err := s.Edges.Table.History(ctx, id, s.State(id).Tip)
+		must(t, err)
+		if _, changed := snapshot.Repair(h.Messages); changed {
+			t.Error("the stored history still needs repair")
+		}
+	})
+}
+
+func TestP02ParallelResultsInOneMessage(t *testing.T) {
+	answer := func(req model.Request) fake.Turn {
+		if len(req.Messages[len(req.Messages)-1].Results()) > 0 {
+			return fake.Say("done")
+		}
+		return fake.Calls("", call(1, "nap", "3s"), call(2, "nap", "panic"), call(3, "nap", "1s"))
+	}
+	bubble(t, answer, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		s.Engine.Tools = tool.Registry{tool.New("nap", "Waits.", func(_ tool.Context, in stage.Note) (string, error) {
+			d, err := time.ParseDuration(in.Text)
+			if err != nil {
+				time.Sleep(5 * time.Second)
+				panic("no nap")
+			}
+			time.Sleep(d)
+			return in.Text, nil
+		})}
+		say(t, ctx, s, "go")
+		results := lastRequest(s).Messages[2].Results()
+		var got []string
+		for _, r := range results {
+			got = append(got, fmt.Sprintf("%s %s", r.ID, r.Status))
+		}
+		if diff := cmp.Diff([]string{"call_1 success", "call_2 error", "call_3 success"}, got); diff != "" {
+			t.Errorf("results (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestP04TheStopReasonIsNotTrusted(t *testing.T) {
+	cut := fake.Turn{
+		{Event: model.TextDelta{Text: "so far"}}, {Event: model.BlockStop{}},
+		{Event: model.ToolStart{Block: 1, ID: "call_1", Name: "look_up"}}, {Event: model.ToolInput{Block: 1, JSON: `{"text":"a`}},
+		{Event: model.Stop{Reason: model.StopMaxTokens}},
+	}
+	for _, tt := range []struct {
+		name      string
+		first     fake.Turn
+		completed string
+		runs      string
+		history   int
+	}{
+		{"the limit cuts a call", cut, `{"result":"so far","limit":"max_tokens"`, "", 2},
+		{"the turn has ended with a whole call", fake.Calls("", call(1, "look_up", "a")).Stopping(model.EndTurn), `{"result":"done with tools"`, "look_up a: 1", 4},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			answer := func(req model.Request) fake.Turn {
+				if len(req.Messages) == 1 {
+					return tt.first
+				}
+				return helpful(req)
+			}
+			bubble(t, answer, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+				say(t, ctx, s, "go")
+				if got := told(t, s, id, "turn.completed", "turn.failed"); len(got) != 1 || !strings.HasPrefix(got[0], "turn.completed "+tt.completed) {
+					t.Errorf("the turn ends %v, want %s", got, tt.completed)
+				}
+				if got := s.Ran.Runs(); got != tt.runs {
+					t.Errorf("tools ran: %q, want %q", got, tt.runs)
+				}
+				h, err := s.Edges.Table.History(ctx, id, s.State(id).Tip)
+				must(t, err)
+				if len(h.Messages) != tt.history {
+					t.Errorf("%d messages stored, want %d: %v", len(h.Messages), tt.history, h.Messages)
+				}
+				say(t, ctx, s, "and now?")
+			})
+		})
+	}
+}
+
+func TestP05AFailedAttemptLeavesNothing(t *testing.T) {
+	good := fake.Say("one ", "two ", "three")
+	for _, tt := range []struct {
+		name string
+		bad  fake.Turn
+	}{
+		{"an error in mid-stream", good.Failing(2, fault.New(fault.Unavailable, "throttled"))},
+		{"a stream that closes silently", good.Cut(2)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			n := 0
+			bubble(t, func(model.Request) fake.Turn {
+				if n++; n == 1 {
+					return tt.bad
+				}
+				return good
+			}, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+				say(t, ctx, s, "go")
+				if diff := cmp.Diff([]string{`message.completed {"text":"one two three"}`}, told(t, s, id, "message.completed")); diff != "" {
+					t.Errorf("the answer (-want +got):\n%s", diff)
+				}
+				if got := finalText(t, s); got != "one two three" {
+					t.Errorf("the deltas of the last attempt say %q", got)
+				}
+				h, err := s.Edges.Table.History(ctx, id, s.State(id).Tip)
+				must(t, err)
+				if len(h.Messages) != 2 || h.Messages[1].PlainText() != "one two three" {
+					t.Errorf("stored: %v", h.Messages)
+				}
+			})
+		})
+	}
+}
+
+// finalText joins what a reader shows: pieces of a higher attempt void those before.
+func finalText(t *testing.T, s *stage.Stage) string {
+	t.Helper()
+	text, attempt := "", 0
+	for _, line := range told(t, s, id, "message.appended") {
+		var d contract.MessageAppended
+		must(t, json.Unmarshal([]byte(strings.TrimPrefix(line, "message.appended ")), &d))
+		if d.Attempt > attempt {
+			text, attempt = "", d.Attempt
+		}
+		text += d.Delta
+	}
+	return text
+}
+
+func TestP05RetriesAreBounded(t *testing.T) {
+	bubble(t, func(model.Request) fake.Turn { return fake.Say("half").Cut(1) }, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		say(t, ctx, s, "go")
+		if n := len(s.Model.Requests()); n != 3 {
+			t.Errorf("%d calls of the model, want 3", n)
+		}
+		if got := told(t, s, id, "turn.completed", "turn.failed"); len(got) != 1 || !strings.HasPrefix(got[0], `turn.failed {"status":"failed"`) {
+			t.Errorf("the turn ends %v", got)
+		}
+	})
+}
+
+func TestP10ASecondMessage(t *testing.T) {
+	slow := func(req model.Request) fake.Turn { return helpful(req).Pausing(time.Second) }
+	t.Run("the same message again", func(t *testing.T) {
+		bubble(t, slow, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+			first, err := s.Send(ctx, id, "hello", as(contract.Preempt, "dlv_1"))
+			must(t, err)
+			again := make(chan contract.Delivery, 1)
+			s.During = func() {
+				s.During = nil
+				d, err := s.Send(ctx, id, "hello", as(contract.Preempt, "dlv_1"))
+				must(t, err, s.Engine.Do(ctx, id))
+				again <- d
+			}
+			must(t, s.Drain(ctx), s.Check(id))
+			if diff := cmp.Diff(first, <-again); diff != "" {
+				t.Errorf("receipts differ (-first +second):\n%s", diff)
+			}
+			if n := len(s.Model.Requests()); n != 1 {
+				t.Errorf("%d calls of the model, want 1", n)
+			}
+		})
+	})
+	t.Run("another message interrupts", func(t *testing.T) {
+		bubble(t, slow, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+			_, err := s.Send(ctx, id, "hello", as(contract.Preempt, "dlv_1"))
+			must(t, err)
+			s.During = func() {
+				s.During = nil
+				_, err := s.Send(ctx, id, "wait", as(contract.Preempt, "dlv_2"))
+				must(t, err)
+			}
+			must(t, s.Drain(ctx), s.Check(id))
+			want := []string{
+				`message.received {"text":"hello","deliveryIds":["dlv_1"]}`, `turn.failed {"status":"interrupted","error":"turn interrupted"}`,
+				`message.received {"text":"wait","deliveryIds":["dlv_2"]}`,
+			}
+			if diff := cmp.Diff(want, told(t, s, id, "message.received", "turn.failed")); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	})
+	t.Run("a stop while a tool runs", func(t *testing.T) {
+		bubble(t, helpful, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+			s.Acting = func(ctx tool.Context) {
+				if ctx.ToolUseID == "call_11" {
+					_, err := flow.Stop{Edges: s.Edges}.Do(context.Background(), flow.StopIn{SessionID: id, Caller: stage.User})
+					must(t, err)
+					<-ctx.Done()
+				}
+			}
+			_, err := s.Send(ctx, id, "use the tools")
+			began := s.Clock.Now()
+			must(t, err, s.Drain(ctx), s.Check(id))
+			if took := s.Clock.Now().Sub(began); took > 3*time.Second {
+				t.Errorf("stopped after %v", took)
+			}
+			want := []string{
+				`action.result {"id":"call_10","name":"look_up","status":"success","output":"look_up did a","durationMs":0}`,
+				`action.result {"id":"call_11","name":"write_down","status":"error","output":"` + interrupted + `","durationMs":0}`,
+				`actions.completed {"ids":["call_10","call_11"]}`, `turn.failed {"status":"cancelled","error":"cancelled"}`,
+			}
+			if diff := cmp.Diff(want, told(t, s, id, "action.result", "actions.completed", "turn.failed")); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			say(t, ctx, s, "hello")
+		})
+	})
+}
+
+func completions(s *stage.Stage) []string {
+	var list []string
+	for _, e := range s.Bus.Of(contract.AgentTaskCompleted) {
+		var d contract.TaskCompleted
+		if err := json.Unmarshal(e.Detail, &d); err != nil {
+			return []string{err.Error()}
+		}
+		list = append(list, strings.TrimSpace(d.TaskID+" "+d.Status+" "+d.Output+d.Error))
+	}
+	return list
+}
+
+func TestP11CancelAgainstCompletion(t *testing.T) {
+	p := func(s *stage.Stage) *stage.Play { return &stage.Play{Stage: s} }
+	t.Run("the cancel comes first", func(t *testing.T) {
+		bubble(t, helpful, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+			must(t, bind(p(s), request("t1", "", "hello"))(ctx))
+			s.During = func() { must(t, cancel(p(s), "t1")(context.Background())) }
+			must(t, s.Drain(ctx), s.Check("task-t1"))
+			if diff := cmp.Diff([]string{"t1 FAILED cancelled"}, completions(s)); diff != "" {
+				t.Errorf("completions (-want +got):\n%s", diff)
+			}
+			r, err := flow.GetTask{Edges: s.Edges}.Do(ctx, flow.TaskOf{TaskID: "t1", Caller: stage.User.ID})
+			if err != nil || r.Status != "FAILED" || r.Error != "cancelled" {
+				t.Errorf("task: %+v, %v", r, err)
+			}
+		})
+	})
+	t.Run("the completion comes first", func(t *testing.T) {
+		bubble(t, helpful, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+			must(t, bind(p(s), request("t1", "", "hello"))(ctx), s.Drain(ctx))
+			_, err := flow.CancelTask{Edges: s.Edges}.Do(ctx, flow.TaskOf{TaskID: "t1", Caller: stage.User.ID})
+			if !fault.Is(err, fault.Conflict) || fault.ReasonOf(err) != "final" {
+				t.Errorf("cancel too late: %v", err)
+			}
+			if diff := cmp.Diff([]string{"t1 COMPLETED you said hello"}, completions(s)); diff != "" {
+				t.Errorf("completions (-want +got):\n%s", diff)
+			}
+			must(t, s.Check("task-t1"))
+		})
+	})
+}
+
+func TestP12DuplicatesAndDeadOwners(t *testing.T) {
+	p := func(s *stage.Stage) *stage.Play { return &stage.Play{Stage: s} }
+	once := []string{"t1 COMPLETED you said hello"}
+	t.Run("a: the same event twice, and after the end", func(t *testing.T) {
+		bubble(t, helpful, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+			do := publish(p(s), request("t1", "", "hello"))
+			must(t, do(ctx), do(ctx), s.Drain(ctx), do(ctx), s.Drain(ctx), s.Check("task-t1"))
+			if n := len(s.Model.Requests()); n != 1 {
+				t.Errorf("%d calls of the model, want 1", n)
+			}
+			if diff := cmp.Diff(once, completions(s)); diff != "" {
+				t.Errorf("completions (-want +got):\n%s", diff)
+			}
+			if dead := s.Bus.DeadLetters(); len(dead) > 0 {
+				t.Errorf("deliveries failed: %v", dead)
+			}
+		})
+	})
+	t.Run("b: killed after the claim", func(t *testing.T) {
+		bubble(t, helpful, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+			must(t, bind(p(s), request("t1", "", "hello"))(ctx))
+			s.World.Disturb(fake.Disturbance{Name: "dynamo.UpdateItem", Worker: "delivery-1", Mode: fake.KillAfter})
+			began := s.Clock.Now()
+			must(t, s.Drain(ctx))
+			if st := s.State("task-t1"); st.Owner == "" || len(completions(s)) != 0 {
+				t.Fatalf("not killed after its claim: %+v", st)
+			}
+			for len(completions(s)) == 0 && s.Clock.Now().Sub(began) < time.Hour {
+				s.Clock.Advance(time.Minute) // a sweep a minute
+				_, err := s.Sweep(ctx)
+				must(t, err, s.Drain(ctx))
+			}
+			if took := s.Clock.Now().Sub(began); took > 96*time.Second {
+				t.Errorf("taken over after %v, want a lease and a sweep", took)
+			}
+			must(t, s.Check("task-t1"))
+			if diff := cmp.Diff(once, completions(s)); diff != "" {
+				t.Errorf("completions (-want +got):\n%s", diff)
+			}
+		})
+	})
+	t.Run("c: a retry while the first run is alive", func(t *testing.T) {
+		slow := func(req model.Request) fake.Turn { return helpful(req).Pausing(30 * time.Second) }
+		bubble(t, slow, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+			must(t, bind(p(s), request("t1", "", "hello"))(ctx))
+			go func() {
+				time.Sleep(time.Minute)
+				err := bind(p(s), request("t1", "", "hello"))(ctx)
+				_, sweepErr := s.Sweep(ctx)
+				if err := s.Engine.Do(ctx, "task-t1"); err != nil {
+					t.Error(err)
+				}
+				if err != nil || sweepErr != nil {
+					t.Error(err, sweepErr)
+				}
+			}()
+			must(t, s.Drain(ctx), s.Rest(ctx, "task-t1"), s.Check("task-t1"))
+			if n := len(s.Model.Requests()); n != 1 {
+				t.Errorf("%d calls of the model, want 1", n)
+			}
+			if diff := cmp.Diff(once, completions(s)); diff != "" {
+				t.Errorf("completions (-want +got):\n%s", diff)
+			}
+		})
+	})
+	t.Run("d: time is short", func(t *testing.T) {
+		slow := func(req model.Request) fake.Turn { return helpful(req).Pausing(3 * time.Second) }
+		bubble(t, slow, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+			s.Timeout, s.Engine.HandOff = time.Minute, 20*time.Second
+			must(t, bind(p(s), request("t1", "", "use the tools"))(ctx), s.Drain(ctx), s.Check("task-t1"))
+			if n := s.State("task-t1").Fence; n < 2 {
+				t.Errorf("%d invocations, want at least 2", n)
+			}
+			if got := s.Ran.Runs(); got != "look_up a: 1\nwrite_down b: 1" {
+				t.Errorf("tools ran: %s", got)
+			}
+			if diff := cmp.Diff([]string{"t1 COMPLETED done with tools"}, completions(s)); diff != "" {
+				t.Errorf("completions (-want +got):\n%s", diff)
+			}
+		})
+	})
+}
+
+func TestP13AdmitDoesNotWaitForTheModel(t *testing.T) {
+	bubble(t, func(req model.Request) fake.Turn { return helpful(req).Pausing(30 * time.Second) }, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		began := s.Clock.Now()
+		_, err := s.Send(ctx, id, "hello")
+		must(t, err)
+		if took := s.Clock.Now().Sub(began); took != 0 || len(s.Model.Requests()) != 0 {
+			t.Errorf("admitted after %v and %d calls of the model", took, len(s.Model.Requests()))
+		}
+		must(t, s.Drain(ctx), s.Check(id))
+		if took := s.Clock.Now().Sub(began); took < 90*time.Second {
+			t.Errorf("the turn took %v, it was to be long", took)
+		}
+	})
+}
