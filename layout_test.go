@@ -30,7 +30,7 @@ var rings = [][]string{
 	{"core/fault"},
 	{"core/key", "core/contract", "core/model", "core/cond", "core/schedule", "core/task"},
 	{"core/session", "core/tool"},
-	{"core/snapshot", "core/skill", "core/loop"},
+	{"core/snapshot", "core/skill", "core/loop", "core/retell"},
 	{"core/flow", "core/store", "core/bus", "core/bedrock", "core/entry", "core/identity", "core/socket", "core/turn", "core/memory",
 		"core/mcp", "core/money", "core/channel"},
 	{"core/boot", "core/boot/host", "agency"},

@@ -95,7 +95,7 @@ func (t *Turn) Messages(resets bool) []contract.ServerMessage {
 	out := []contract.ServerMessage{t.stream(contract.StreamEventBody{InitEventLoop: true}, nil, t.Begun)}
 	warn := resets && t.voids > 0
 	for _, p := range t.parts {
-		if warn && p.at >= t.sure {
+		if warn && (p.at > t.sure || p.at == t.sure && p.tool == nil) {
 			out, warn = append(out, t.reset()), false
 		}
 		body := contract.StreamEventBody{CurrentToolUse: p.tool}

@@ -205,7 +205,7 @@ func TestResumeKeepsWhatWasShown(t *testing.T) {
 		if diff := cmp.Diff([]string{"error answer_restarted"}, story(c.of("old"))); diff != "" {
 			t.Errorf("posts to an old client (-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff([]string{"again", "end", "complete s"}, story(c.of("late"))); diff != "" {
+		if diff := cmp.Diff([]string{"init", "ten so far", "again", "end", "complete s"}, story(c.of("late"))); diff != "" {
 			t.Errorf("posts to a late client (-want +got):\n%s", diff)
 		}
 	})
@@ -237,12 +237,18 @@ func TestP13LateSubscriberGetsTheRest(t *testing.T) {
 		turn.Text("ften", nil)
 		turn.Fail("timeout", "The model took too long.", "d1")
 		turn.Close()
-		if diff := cmp.Diff([]string{"ften", "error timeout"}, story(c.of("b"))); diff != "" {
+		if diff := cmp.Diff([]string{"init", "häl", "ften", "error timeout"}, story(c.of("b"))); diff != "" {
 			t.Errorf("posts to the late one (-want +got):\n%s", diff)
 		}
-		first := c.of("b")[0].message
+		for i, again := range []bool{true, true, false} {
+			m := c.of("b")[i].message
+			if (m.Seq == nil) != again || m.Fence != 1 || m.TurnID != "t" {
+				t.Errorf("frame %d = seq %v, fence %d, turn %s; want no seq where it tells again: %t", i, m.Seq, m.Fence, m.TurnID, again)
+			}
+		}
+		first := c.of("b")[2].message
 		if *first.Seq != 2 || *first.Offset != 3 {
-			t.Errorf("seq %d, offset %d of its first frame, want 2 and 3", *first.Seq, *first.Offset)
+			t.Errorf("seq %d, offset %d of its first new frame, want 2 and 3", *first.Seq, *first.Offset)
 		}
 		last := c.of("a")[3].message
 		if last.Message != "The model took too long." || last.DeliveryID != "d1" {
