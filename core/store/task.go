@@ -80,14 +80,15 @@ func (t Table) createdBefore(ctx context.Context, r task.Request) (task.Task, er
 	return task.Task{}, fault.New(fault.Conflict, "task %s exists already", r.TaskID)
 }
 
-// ChangeTask is the write of a transition. A record that began as none is written only where there is none.
+// ChangeTask is the write of a transition. A record that began as none is written only where there is none, any other only where
+// there is one: a row that has gone since it was read does not come back in part.
 func ChangeTask(c task.Change) Write {
 	from, to := c.From, c.To
 	if from.Status == "" && from.TaskID == "" {
 		return putTask(to, cond.And(c.If, cond.Absent(key.PK)))
 	}
 	was, is := cutTexts(&from), cutTexts(&to)
-	w := change(key.Task(to.TaskID), from, to, c.If)
+	w := change(key.Task(to.TaskID), from, to, cond.And(c.If, cond.Exists(key.PK)))
 	for i, x := range is {
 		if *was[i].text != *x.text {
 			w = w.withText(x.name, *x.text, to.ExpiresAt)
