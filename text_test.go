@@ -20,7 +20,7 @@ func files(t *testing.T) []string {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && slices.Contains([]string{".git", ".aws-sam", ".steadfast", "bin"}, name):
+		case d.IsDir() && (name == "bin" || slices.Contains([]string{".git", ".aws-sam", ".steadfast", "node_modules"}, d.Name())):
 			return fs.SkipDir
 		case !d.IsDir():
 			all = append(all, filepath.ToSlash(name))
