@@ -13,7 +13,7 @@ func change[T any](k key.Key, from, to T, c cond.Expr) Write {
 	if err != nil {
 		return Write{key: k, err: fault.Wrap(fault.Internal, err, "encode %s", describe(k))}
 	}
-	if set[key.DueSKName] != nil { // both or none: another writer may have removed both since from was read
+	if set[key.DueSKName] != nil && set[key.DuePKName] == nil { // both or none: another writer may have removed both since from was read
 		set[key.DuePKName] = &types.AttributeValueMemberS{Value: key.DuePK(k.PK)}
 	}
 	return Write{key: k, set: set, remove: remove, cond: &c}
