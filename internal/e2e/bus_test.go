@@ -10,12 +10,13 @@ import (
 
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/key"
+	"github.com/steadfast-agents/steadfast/internal/cloud"
 )
 
 // TestDuplicateTaskEvents: an outside program puts the same task on the bus many times. It runs once.
 func TestDuplicateTaskEvents(t *testing.T) {
 	t.Parallel()
-	s, id := shared(t), "job/"+uuid.NewString()
+	s, id := start(t, cloud.Options{}), "job/"+uuid.NewString()
 	detail := fmt.Sprintf(`{"taskId":%q,"principal":{"type":"system","id":"blog"},"request":"call get_current_time","systemPrompt":"You are terse.","unknown":true}`, id)
 	s.put(t, contract.RunAgentTask, detail, 10)
 	s.put(t, contract.RunAgentTask, detail, 5)
@@ -46,10 +47,13 @@ func TestDuplicateTaskEvents(t *testing.T) {
 func TestSessionFromAnEvent(t *testing.T) {
 	t.Parallel()
 	s, id := shared(t), "post-"+uuid.NewString()
-	for _, prompt := range []string{"Speak of posts only.", "Speak of anything."} {
+	make := func(prompt string) {
 		s.put(t, contract.CreateAgentSession, fmt.Sprintf(`{"sessionId":%q,"userId":%q,"systemPrompt":%q,"tools":[]}`, id, sub("ada"), prompt), 1)
-		s.quiet()
 	}
+	make("Speak of posts only.")
+	eventually(t, "the session to be there", func() bool { return s.configured(id) })
+	make("Speak of anything.")
+	eventually(t, "the second event to be seen", func() bool { return len(s.log.lines("the session exists already", id)) == 1 })
 	stranger := s.connect("bob", "")
 	stranger.say(id, "hello")
 	if got := stranger.turn(); got.code != "denied" {
@@ -63,6 +67,12 @@ func TestSessionFromAnEvent(t *testing.T) {
 	}
 }
 
+// configured reports whether a session has settings.
+func (s stack) configured(id string) bool {
+	_, err := s.table.SessionConfig(s.t.Context(), id)
+	return err == nil
+}
+
 // TestSettingsThatComeLate: the user was faster than the app's event. The settings count from the next turn.
 func TestSettingsThatComeLate(t *testing.T) {
 	t.Parallel()
@@ -70,7 +80,7 @@ func TestSettingsThatComeLate(t *testing.T) {
 	p := s.connect("ada", "")
 	p.ask(id, "my name is Ada")
 	s.put(t, contract.CreateAgentSession, fmt.Sprintf(`{"sessionId":%q,"userId":%q,"systemPrompt":"Speak of posts only."}`, id, sub("ada")), 1)
-	s.quiet()
+	eventually(t, "the settings to be there", func() bool { return s.configured(id) })
 	contains(t, "the answer", p.ask(id, "What are your instructions?").text, "Speak of posts only.")
 	contains(t, "the next answer", p.ask(id, "What is my name?").text, "Ada")
 }

@@ -131,7 +131,7 @@ func TestFailingModel(t *testing.T) {
 			t.Parallel()
 			s := stack{s.world, t}
 			p, id := s.connect("ada", tt.query), uuid.NewString()
-			p.say(id, tt.say)
+			p.say(id, tt.say+", for "+id) // "once" is remembered by the request
 			h := p.turn()
 			if h.code != tt.code || h.resets != tt.resets {
 				t.Errorf("the turn = %+v", h)

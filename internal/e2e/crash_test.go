@@ -86,7 +86,7 @@ func TestKilledAfterATool(t *testing.T) {
 	model := &asked{Responder: quick()}
 	s, id := start(t, cloud.Options{Model: model}), uuid.NewString()
 	p := s.connect("ada", "?features=reset")
-	p.say(id, "call get_current_time slow 60 ms")
+	p.say(id, "call get_current_time slow 150 ms")
 	for fence := int64(0); fence < 2; {
 		fence = p.untilText(fence)
 		s.kill(id)
@@ -114,7 +114,7 @@ func TestKilledAfterATool(t *testing.T) {
 func TestKilledInATask(t *testing.T) {
 	t.Parallel()
 	s := start(t, cloud.Options{})
-	id := s.task("ada", `{"request":"call get_current_time slow 60 ms"}`)
+	id := s.task("ada", `{"request":"call get_current_time slow 150 ms"}`)
 	bound := contract.TaskSessionPrefix + id
 	eventually(t, "the model to talk about the result", func() bool { return len(of[contract.MessageAppended](t, s.story(t, bound))) > 0 })
 	s.kill(bound)

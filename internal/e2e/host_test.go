@@ -79,10 +79,10 @@ func TestHostKilled(t *testing.T) {
 	first := dev(t, data, "127.0.0.1:0")
 	p := first.connect("ada", "")
 	p.ask(id, "my name is Ada")
-	task := first.task("ada", `{"request":"call get_current_time slow 60 ms"}`)
+	task := first.task("ada", `{"request":"call get_current_time slow 250 ms"}`)
 	bound := contract.TaskSessionPrefix + task
 	eventually(t, "the task to talk", func() bool { return len(of[contract.MessageAppended](t, first.story(t, bound))) > 0 })
-	p.say(id, "call get_current_time slow 60 ms")
+	p.say(id, "call get_current_time slow 250 ms")
 	p.untilText(0)
 	first.kill()
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/key"
+	"github.com/steadfast-agents/steadfast/internal/cloud"
 	"github.com/steadfast-agents/steadfast/internal/cloud/identity"
 )
 
@@ -60,7 +61,7 @@ func TestTaskBeginsASession(t *testing.T) {
 // TestDeletedSessionWithTasks: the task that runs in it and the one that waits end with the reason, and both are told of.
 func TestDeletedSessionWithTasks(t *testing.T) {
 	t.Parallel()
-	s, id := shared(t), uuid.NewString()
+	s, id := start(t, cloud.Options{}), uuid.NewString()
 	running := s.task("ada", fmt.Sprintf(`{"request":"say 2000 words slow 20 ms","sessionId":%q}`, id))
 	eventually(t, "the task to talk", func() bool { return len(of[contract.MessageAppended](t, s.story(t, id))) > 0 })
 	waiting := s.task("ada", fmt.Sprintf(`{"request":"say \"never\"","sessionId":%q}`, id))
@@ -100,7 +101,7 @@ func TestRowsThatComeBack(t *testing.T) {
 func TestSessionOfTheTypeScriptPackage(t *testing.T) {
 	t.Parallel()
 	const id, owner = "11111111-1111-4111-8111-111111111111", "user-1"
-	s := shared(t)
+	s := start(t, cloud.Options{})
 	for _, row := range packageRows(t) {
 		s.insert(t, row)
 	}
@@ -139,7 +140,7 @@ func TestSessionOfTheTypeScriptPackage(t *testing.T) {
 
 func packageRows(t *testing.T) []map[string]types.AttributeValue {
 	t.Helper()
-	body, err := os.ReadFile(filepath.Join("testdata", "peer_items.json"))
+	body, err := os.ReadFile(filepath.Join("testdata", "package_items.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/key"
+	"github.com/steadfast-agents/steadfast/internal/cloud"
 )
 
 // TestSessionsOverHTTP goes through the life of a session as its owner sees it.
@@ -66,7 +67,7 @@ func (s stack) listed(user string, limit int) []string {
 // TestDeletedSession: everything under it goes, and nothing brings it back.
 func TestDeletedSession(t *testing.T) {
 	t.Parallel()
-	s, user := shared(t), "user-"+uuid.NewString()
+	s, user := start(t, cloud.Options{}), "user-"+uuid.NewString()
 	id := s.as(user, "POST", "/agent/sessions", `{"title":"Away with it"}`).is(t, 201)["sessionId"].(string)
 	p := s.connect(user, "")
 	p.ask(id, "What time is it?")

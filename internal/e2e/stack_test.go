@@ -238,7 +238,7 @@ func (a answer) is(t *testing.T, want int) map[string]any {
 	return out
 }
 
-// quiet waits until nothing is under way: no event, no invocation.
+// quiet waits until nothing is under way in a cloud of one's own: no event, no asynchronous invocation.
 func (s stack) quiet() {
 	s.t.Helper()
 	eventually(s.t, "events to be delivered", func() bool { return s.as("", "GET", "/_dev/pending", "").body == `{"pending":0}` })

@@ -42,7 +42,7 @@ func TestClientOfTheTypeScriptPackage(t *testing.T) {
 
 func recorded(t *testing.T) []any {
 	t.Helper()
-	body, err := os.ReadFile(filepath.Join("testdata", "peer_wire.json"))
+	body, err := os.ReadFile(filepath.Join("testdata", "package_wire.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
