@@ -31,7 +31,7 @@ check: lint tidy race ## gofmt, vet, staticcheck, a tidy go.mod, the race detect
 lint: fmt vet staticcheck ## gofmt, vet and staticcheck alone
 
 fmt:
-	@files=$$(gofmt -l $$(git ls-files '*.go')); \
+	@files=$$(gofmt -l $(wildcard agency agent cmd core functions internal *.go)); \
 	if [ -n "$$files" ]; then echo "gofmt -w these:"; echo "$$files"; exit 1; fi
 
 vet:
@@ -51,7 +51,8 @@ test-interop: ## beside the TypeScript package, on one table and bus; needs Node
 	cd internal/interop/testdata/program && npm ci --loglevel=error
 	STEADFAST_INTEROP=1 $(GO) test -count=1 -v ./internal/interop/
 
-soak: ## fuzz each fuzz test for FUZZTIME (1m)
+soak: ## what takes long: real waits, long explorations, then each fuzz test for FUZZTIME (1m)
+	SOAK=1 STEADFAST_SOAK=1 $(GO) test -count=1 -timeout 2h $$(grep -rl --include='*_test.go' '"[A-Z_]*SOAK"' . | xargs -n1 dirname | sort -u)
 	@set -e; grep -rn --include='*_test.go' -oE '^func Fuzz[A-Za-z0-9_]+' . | sort | while IFS=: read -r file _ func; do \
 		name=$${func#func }; echo "== $$(dirname $$file) $$name"; \
 		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) $$(dirname $$file) </dev/null; \

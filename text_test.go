@@ -64,6 +64,38 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// TestLinksOfTheDocuments: what a document points to within the project is there.
+func TestLinksOfTheDocuments(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+	all := files(t)
+	for _, file := range all {
+		if path.Ext(file) != ".md" {
+			continue
+		}
+		for _, m := range link.FindAllStringSubmatch(read(t, file), -1) {
+			to := path.Join(path.Dir(file), m[1])
+			if !slices.ContainsFunc(all, func(f string) bool { return f == to || strings.HasPrefix(f, to+"/") }) {
+				t.Errorf("%s points to %s, which is not there", file, to)
+			}
+		}
+	}
+}
+
+// TestReadmeNamesEveryFunction, with what wakes it if that is a route.
+func TestReadmeNamesEveryFunction(t *testing.T) {
+	readme, stack := read(t, "README.md"), template(t)
+	for _, f := range stack.Functions {
+		if !strings.Contains(readme, "\n| `"+f.Name+"` | ") {
+			t.Errorf("the README's table lacks %s", f.Name)
+		}
+	}
+	for _, r := range stack.HTTP.Routes {
+		if !strings.Contains(readme, "| `"+r.Function+"` | `"+r.Method+" "+r.Path+"` |") {
+			t.Errorf("the README's table lacks %s %s of %s", r.Method, r.Path, r.Function)
+		}
+	}
+}
+
 // TestExportedNamesAreDocumented in the packages that a user of the library reads.
 func TestExportedNamesAreDocumented(t *testing.T) {
 	for _, p := range packages(t) {
