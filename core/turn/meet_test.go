@@ -111,6 +111,11 @@ func TestWhoeverMeets(t *testing.T) {
 			before(p, send(p, id, "use the tools", contract.Preempt))
 			return meeting(p, nil, check(p, id), worker(p, id), stop(p, id, true), send(p, id, "after all", contract.Preempt))
 		}},
+		{"a stop of what waits, a sender and a worker", false, 0, func() *fake.Meeting {
+			p := play(helpful)
+			before(p, send(p, id, "hello", contract.Preempt))
+			return meeting(p, nil, check(p, id), stop(p, id, false), send(p, id, "bye", contract.Coalesce), worker(p, id))
+		}},
 		{"a cancel and the end", true, 0, func() *fake.Meeting {
 			p := play(helpful)
 			before(p, bind(p, request("t1", "", "hello")))

@@ -32,6 +32,7 @@ type owner struct {
 	history *snapshot.History
 	cast    *socket.Turn
 	casting int64    // the turn that cast posts
+	asking  bool     // a step began whose reply is not known to be saved
 	ids     []string // deliveries that the open turn answers
 	config  configuration
 }

@@ -14,6 +14,9 @@ import (
 // to tell, never keeps a turn from running.
 func (o *owner) openSockets(ctx context.Context) {
 	if o.cast != nil && o.casting == o.state.TurnSeq {
+		if o.asking && !o.asked(ctx) {
+			o.cast.Reset(2) // this owner asks again what it has shown a part of
+		}
 		return
 	}
 	o.post(ctx)
@@ -22,9 +25,15 @@ func (o *owner) openSockets(ctx context.Context) {
 		return
 	}
 	o.resume(ctx)
-	if h, err := o.load(ctx); err != nil || !asksForTools(h.Messages) {
+	if !o.asked(ctx) {
 		o.cast.Reset(2) // the owner before may have shown a part of what is asked again now
 	}
+}
+
+// asked reports whether the reply that was shown last is saved: then its tools are next, and nothing is asked again.
+func (o *owner) asked(ctx context.Context) bool {
+	h, err := o.load(ctx)
+	return err == nil && asksForTools(h.Messages)
 }
 
 // post begins the posts of the open turn without saying anything yet.

@@ -41,6 +41,7 @@ func (v *view) show(ctx context.Context, e loop.Event) {
 	case loop.StepStarted:
 		v.step, v.started, v.reply = e.Step, v.Now(), loop.Replied{}
 		v.append(contract.StepStarted{Step: e.Step})
+		v.asking = true
 		v.cast.Step()
 	case loop.Attempt:
 		v.attempt = e.N

@@ -95,7 +95,9 @@ func (j *journal) SaveCalls(ctx context.Context, _ int, reply model.Reply) error
 		calls = append(calls, contract.ActionCall{ID: c.ID, Name: c.Name, Input: c.Input})
 	}
 	data := append(j.view.said(), contract.ActionsRequested{Calls: calls})
-	return j.save(ctx, j.segment(reply.Message), data...)
+	err := j.save(ctx, j.segment(reply.Message), data...)
+	j.asking = err != nil
+	return err
 }
 
 // MayRun refuses when the lease may be over, or when an earlier write of the view told so.

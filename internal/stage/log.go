@@ -84,12 +84,15 @@ func (r *reading) event(e contract.SessionEvent) error {
 // tell notes messages; those of a notice must have been stopped.
 func (r *reading) tell(turnID string, deliveries ...string) error {
 	for _, delivery := range deliveries {
-		n, stopped := r.Watch.number(r.id, delivery)
+		n, stopped, doomed := r.Watch.number(r.id, delivery)
 		if r.told[delivery]++; r.told[delivery] > 1 || n <= r.last {
 			return fmt.Errorf("delivery %s, number %d, is told of %d times and after number %d", delivery, n, r.told[delivery], r.last)
 		}
 		if isNotice(turnID) && !stopped && !strings.HasPrefix(delivery, "task:") {
 			return fmt.Errorf("delivery %s is cancelled and nobody stopped it", delivery)
+		}
+		if !isNotice(turnID) && doomed {
+			return fmt.Errorf("delivery %s is answered although it was stopped while it waited", delivery)
 		}
 		r.last = n
 	}

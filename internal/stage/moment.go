@@ -27,6 +27,9 @@ func (w *Watch) session(id string, r *rows) {
 		w.flagged[turn], w.hurried[turn] = w.flagged[turn] || s.Stopped(), w.hurried[turn] || s.Preempted()
 	}
 	w.stopped[id] = max(w.stopped[id], s.StopSeq)
+	for n := s.Taken + 1; n <= s.StopSeq; n++ {
+		w.doomed[numbered(id, n)] = true
+	}
 	w.inbox(id, s, r.inbox)
 	w.log(id, s, r.events)
 }

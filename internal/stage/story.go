@@ -102,7 +102,7 @@ func (s *Stage) checkSession(id string) error {
 
 // checkDeleted: only the tombstone stays.
 func (s *Stage) checkDeleted(st session.State) error {
-	if rows := s.Dynamo.Items(key.SessionPK(st.SessionID)); len(rows) != 1 {
+	if rows := s.rows(st.SessionID); len(rows) != 1 {
 		return fmt.Errorf("deleted, and %d rows are left: %v", len(rows), rows[0])
 	}
 	if st.DueSK != "" || st.Owner != "" {
@@ -113,7 +113,7 @@ func (s *Stage) checkDeleted(st session.State) error {
 
 // checkReceipts: every message whose sender has a receipt is told of.
 func (s *Stage) checkReceipts(id string, told map[string]int) error {
-	for _, row := range s.Dynamo.Items(key.SessionPK(id)) {
+	for _, row := range s.rows(id) {
 		if delivery, ok := strings.CutPrefix(text(row, key.SK), key.DeliveryPrefix); ok && told[delivery] != 1 {
 			return fmt.Errorf("delivery %s was accepted and is told of %d times", delivery, told[delivery])
 		}

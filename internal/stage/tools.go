@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/steadfast-agents/steadfast/core/key"
 	"github.com/steadfast-agents/steadfast/core/tool"
 )
 
@@ -42,7 +41,7 @@ func (s *Stage) counting(name string) tool.Tool {
 
 // saved reports whether the history holds the result of a call.
 func (s *Stage) saved(sessionID, callID string) bool {
-	for _, row := range s.Dynamo.Items(key.SessionPK(sessionID)) {
+	for _, row := range s.rows(sessionID) {
 		body := text(row, "segment")
 		if strings.Contains(body, `"toolResult"`) && strings.Contains(body, fmt.Sprintf(`"toolUseId":%q`, callID)) {
 			return true

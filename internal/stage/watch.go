@@ -3,6 +3,7 @@ package stage
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,6 +32,7 @@ type Watch struct {
 	hurried  map[string]bool  // session and turn: a message that preempts was admitted while it was open
 	numbers  map[string]int64 // session and delivery: the number of its admission
 	stopped  map[string]int64 // session: the highest admission that a stop covered
+	doomed   map[string]bool  // session and number: a stop covered it while it waited
 }
 
 // PutItem writes and looks.
@@ -84,13 +86,15 @@ func (w *Watch) ended(sessionID, turnID, taskID, word string) error {
 	return nil
 }
 
-// number gives the admission number of a delivery, and whether a stop ever covered it.
-func (w *Watch) number(sessionID, delivery string) (n int64, stopped bool) {
+// number gives the admission number of a delivery, whether a stop ever covered it, and whether one did while it waited.
+func (w *Watch) number(sessionID, delivery string) (n int64, stopped, doomed bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n = w.numbers[sessionID+" "+delivery]
-	return n, n <= w.stopped[sessionID]
+	return n, n <= w.stopped[sessionID], w.doomed[numbered(sessionID, n)]
 }
+
+func numbered(sessionID string, n int64) string { return fmt.Sprintf("%s %d", sessionID, n) }
 
 func (w *Watch) broke(format string, args ...any) {
 	w.mu.Lock()
@@ -115,7 +119,7 @@ func (w *Watch) look() {
 	defer w.mu.Unlock()
 	if w.sessions == nil {
 		w.sessions, w.tasks, w.flagged, w.hurried = map[string]session.State{}, map[string]task.Task{}, map[string]bool{}, map[string]bool{}
-		w.numbers, w.stopped = map[string]int64{}, map[string]int64{}
+		w.numbers, w.stopped, w.doomed = map[string]int64{}, map[string]int64{}, map[string]bool{}
 	}
 	sessions := map[string]*rows{}
 	for _, row := range w.Items("SESSION#") {
@@ -156,6 +160,12 @@ func collect(sessions map[string]*rows, row attr.Item) {
 // Parse tells what kind of row it is, and of what.
 func Parse(row attr.Item) (key.Row, bool) {
 	return key.Parse(key.Key{PK: text(row, key.PK), SK: text(row, key.SK)})
+}
+
+// rows are all rows of a session.
+func (s *Stage) rows(sessionID string) []attr.Item {
+	pk := key.SessionPK(sessionID)
+	return slices.DeleteFunc(s.Dynamo.Items(pk), func(row attr.Item) bool { return text(row, key.PK) != pk })
 }
 
 func decode[T any](row attr.Item, v *T) T {
