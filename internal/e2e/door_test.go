@@ -121,11 +121,31 @@ func (d door) rest(t *testing.T) {
 func (d door) anHourLater(t *testing.T, sessionID string) {
 	t.Helper()
 	if os.Getenv("STEADFAST_SOAK") != "" {
-		time.Sleep(session.Lease + session.Margin + 2*time.Second)
+		d.takenOver(t, sessionID)
 		return
 	}
 	then := time.Now().Add(-time.Hour).UnixMilli()
 	d.set(t, key.State(sessionID), "attribute_exists(#owner)", map[string]any{"leaseUntil": then, key.DueSKName: key.DueSK(then)})
+}
+
+// takenOver waits, in real time, until sweeps alone have brought another owner.
+func (d door) takenOver(t *testing.T, sessionID string) {
+	t.Helper()
+	dead, err := d.table.State(t.Context(), sessionID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(time.Second) {
+		d.sweep(t)
+		state, err := d.table.State(t.Context(), sessionID)
+		if err == nil && (state.Fence > dead.Fence || state.Owner == "") {
+			t.Logf("%s was taken over %v after its owner's lease had ended", sessionID, time.Since(time.UnixMilli(dead.LeaseUntil)).Round(time.Second))
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("nobody took over %s: %+v, %v", sessionID, state, err)
+		}
+	}
 }
 
 // set changes attributes of a row, as an operator or time itself would. condition may name the attribute #owner.
