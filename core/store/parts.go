@@ -29,7 +29,7 @@ type part struct {
 	ExpiresAt int64  `dynamodbav:"expiresAt"`
 }
 
-// withBody makes w, a put or an update, carry body under the attribute name: in the row itself when it is small, else in
+// withBody makes w, a put or an update, carry body under the attribute name: in the row itself when it is small (see pack), else in
 // parts numbered from first. Two writers that may write the same row use different numbers. expires is the parts' own, in
 // seconds.
 func (w Write) withBody(name, body string, first int, expires int64) Write {
@@ -40,8 +40,8 @@ func (w Write) withBody(name, body string, first int, expires int64) Write {
 	if row == nil {
 		row = w.set
 	}
-	if len(name)+len(body)+itemBytes(row) <= MaxItemBytes {
-		row[name] = &types.AttributeValueMemberS{Value: body}
+	if beside := len(name) + itemBytes(row); beside+len(body) <= MaxItemBytes {
+		row[name] = pack(body, beside)
 		return w
 	}
 	w, pieces := w.spread(body, first, expires)
@@ -95,8 +95,12 @@ func beginning(text string, n int) string {
 
 // body reads what withBody wrote. Faults: Internal when a part is missing, Unavailable.
 func (t Table) body(ctx context.Context, row item, name string) (string, error) {
-	if s, ok := row[name].(*types.AttributeValueMemberS); ok {
-		return s.Value, nil
+	body, ok, err := unpack(row[name])
+	if err != nil {
+		return "", fault.Wrap(fault.Internal, err, "read %s of %s", name, describe(keyOf(row)))
+	}
+	if ok {
+		return body, nil
 	}
 	var h head
 	if err := decode(row, &h); err != nil {

@@ -1,14 +1,19 @@
 package stage
 
 import (
+	"bytes"
+	"compress/flate"
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/steadfast-agents/steadfast/core/tool"
+	"github.com/steadfast-agents/steadfast/internal/fake/attr"
 )
 
 // Note is what the counting tools take.
@@ -42,12 +47,25 @@ func (s *Stage) counting(name string) tool.Tool {
 // saved reports whether the history holds the result of a call.
 func (s *Stage) saved(sessionID, callID string) bool {
 	for _, row := range s.rows(sessionID) {
-		body := text(row, "segment")
+		body := bodyOf(row, "segment")
 		if strings.Contains(body, `"toolResult"`) && strings.Contains(body, fmt.Sprintf(`"toolUseId":%q`, callID)) {
 			return true
 		}
 	}
 	return false
+}
+
+// bodyOf reads a body that lies in its row, deflated or not.
+func bodyOf(row attr.Item, name string) string {
+	packed, ok := row[name].(*types.AttributeValueMemberB)
+	if !ok {
+		return text(row, name)
+	}
+	body, err := io.ReadAll(flate.NewReader(bytes.NewReader(packed.Value)))
+	if err != nil {
+		panic(err)
+	}
+	return string(body)
 }
 
 func (c *Counter) add(what string) {

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"runtime/pprof"
 	"strconv"
 	"syscall"
 	"time"
@@ -27,10 +28,29 @@ const usage = `usage: contender COMMAND
 
 func main() {
 	started := time.Now()
-	if err := run(context.Background(), started, os.Args[1:]); err != nil {
+	stop := profile(os.Getenv("CPU_PROFILE"))
+	err := run(context.Background(), started, os.Args[1:])
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "contender:", err)
 		os.Exit(1)
 	}
+}
+
+// profile writes where the time goes to a file, if one is named.
+func profile(file string) (stop func()) {
+	if file == "" {
+		return func() {}
+	}
+	f, err := os.Create(file)
+	if err == nil {
+		err = pprof.StartCPUProfile(f)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "contender: no profile:", err)
+		return func() {}
+	}
+	return func() { pprof.StopCPUProfile(); f.Close() }
 }
 
 func run(ctx context.Context, started time.Time, args []string) error {
