@@ -23,6 +23,7 @@ type Env struct {
 	MaxTokens            int      // BEDROCK_MAX_TOKENS, default 4096
 	Temperature          float64  // BEDROCK_TEMPERATURE, default 0.7
 	WebSocketEndpoint    string   // WEBSOCKET_ENDPOINT, https://
+	StreamEndpoint       string   // STREAM_ENDPOINT, https://; "": streams are not offered
 	CognitoIssuer        string   // COGNITO_ISSUER
 	CognitoClientID      string   // COGNITO_CLIENT_ID
 	MCPAllowedHosts      []string // MCP_ALLOWED_HOSTS, comma-separated; none: no host
@@ -56,7 +57,7 @@ func Load(getenv func(string) string, needs ...Need) (Env, error) {
 		TableName: getenv("TABLE_NAME"), EventBusName: r.or("EVENT_BUS_NAME", "default"), EventSource: r.or("EVENT_SOURCE", contract.Source),
 		Region: region, BedrockRegion: r.or("BEDROCK_REGION", region), ModelID: getenv("BEDROCK_MODEL_ID"),
 		MaxTokens: r.number("BEDROCK_MAX_TOKENS", 4096, 1, 1_000_000), Temperature: r.fraction("BEDROCK_TEMPERATURE", 0.7),
-		WebSocketEndpoint: r.url("WEBSOCKET_ENDPOINT"), CognitoIssuer: r.url("COGNITO_ISSUER"), CognitoClientID: getenv("COGNITO_CLIENT_ID"),
+		WebSocketEndpoint: r.url("WEBSOCKET_ENDPOINT"), StreamEndpoint: r.url("STREAM_ENDPOINT"), CognitoIssuer: r.url("COGNITO_ISSUER"), CognitoClientID: getenv("COGNITO_CLIENT_ID"),
 		MCPAllowedHosts: list(getenv("MCP_ALLOWED_HOSTS")), SystemTaskPrincipals: getenv("SYSTEM_TASK_PRINCIPALS"),
 		MaxTaskDepth: r.number("MAX_TASK_DEPTH", 8, 1, 64), Strands: r.oneOf("SNAPSHOT_FORMAT", "segments", "strands") == "strands",
 	}

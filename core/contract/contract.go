@@ -121,6 +121,19 @@ const (
 	Reject   Admission = "reject"   // is refused while a turn runs
 )
 
+// SendMessage is the body of POST /agent/sessions/{sessionId}/messages.
+type SendMessage struct {
+	Message           string    `json:"message"`
+	ContinuationToken string    `json:"continuationToken"`
+	Admission         Admission `json:"admission,omitempty"`
+	DeliveryID        string    `json:"deliveryId,omitempty"`
+}
+
+// StopSession is the body of POST /agent/sessions/{sessionId}/stop. Clear also cancels what waits.
+type StopSession struct {
+	Clear bool `json:"clear,omitempty"`
+}
+
 // Delivery is the receipt of a message: the same DeliveryID gets the same receipt.
 type Delivery struct {
 	DeliveryID        string `json:"deliveryId"`

@@ -43,6 +43,9 @@ const (
 	TypeSubscribed  = "subscribed" // all that ended before Index has been told; what comes later is told as it happens
 )
 
+// FeatureReset is what a client that understands reset events asks for when it connects (features=reset).
+const FeatureReset = "reset"
+
 // StreamEventBody is the event of a stream_event: exactly one field is set.
 type StreamEventBody struct {
 	Data           *string      `json:"data,omitempty"`

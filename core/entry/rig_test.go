@@ -50,8 +50,8 @@ func newRig() *rig {
 func (r *rig) socket() entry.Socket {
 	return entry.Socket{
 		Chat: flow.Chat{Edges: r.Edges}, Stop: flow.Stop{Edges: r.Edges}, Log: r.Log,
-		Post: func(_ context.Context, _ string, m contract.ServerMessage) error {
-			r.posted = append(r.posted, m)
+		Tell: func(_ context.Context, _ string, messages ...contract.ServerMessage) error {
+			r.posted = append(r.posted, messages...)
 			return nil
 		},
 	}

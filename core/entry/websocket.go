@@ -60,7 +60,7 @@ func Connected(log *slog.Logger, put func(context.Context, store.Connection) err
 func features(text string) []string {
 	var known []string
 	for _, f := range strings.Split(text, ",") {
-		if f = strings.TrimSpace(f); f == "reset" && !slices.Contains(known, f) {
+		if f = strings.TrimSpace(f); f == contract.FeatureReset && !slices.Contains(known, f) {
 			known = append(known, f)
 		}
 	}
@@ -82,7 +82,7 @@ func Disconnected(log *slog.Logger, forget func(ctx context.Context, connectionI
 type Socket struct {
 	Chat flow.Chat
 	Stop flow.Stop
-	Post func(ctx context.Context, connectionID string, m contract.ServerMessage) error
+	Tell func(ctx context.Context, connectionID string, messages ...contract.ServerMessage) error // in order
 	Log  *slog.Logger
 }
 
@@ -93,12 +93,12 @@ func (s Socket) Message(ctx context.Context, e wsRequest) (wsResponse, error) {
 	id := e.RequestContext.ConnectionID
 	if err != nil {
 		note(ctx, s.Log, "message refused", err, "connection", id)
-		return accepted, s.Post(ctx, id, contract.ServerMessage{
+		return accepted, s.Tell(ctx, id, contract.ServerMessage{
 			Type: contract.TypeError, Error: word(err), Message: fault.Public(err), SessionID: m.SessionID, DeliveryID: m.DeliveryID,
 		})
 	}
 	if m.Action == "ping" {
-		return accepted, s.Post(ctx, id, contract.ServerMessage{Type: contract.TypePong})
+		return accepted, s.Tell(ctx, id, contract.ServerMessage{Type: contract.TypePong})
 	}
 	return accepted, nil
 }
@@ -121,7 +121,9 @@ func (s Socket) act(ctx context.Context, e wsRequest) (contract.ClientMessage, e
 	case "stop":
 		_, err = s.Stop.Do(ctx, flow.StopIn{SessionID: m.SessionID, Caller: user, Clear: m.Clear})
 	case "subscribe":
-		err = s.Chat.Follow(ctx, from, flow.SessionOf{SessionID: m.SessionID, Caller: user})
+		err = flow.Subscribe{Chat: s.Chat, Tell: s.Tell}.Do(ctx, from, flow.SubscribeIn{
+			SessionOf: flow.SessionOf{SessionID: m.SessionID, Caller: user}, From: m.StartIndex,
+		})
 	case "ping":
 	default:
 		err = fault.New(fault.Invalid, "action: %q is not one of message, stop, subscribe, ping", clip(m.Action))

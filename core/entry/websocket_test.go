@@ -132,7 +132,7 @@ func TestOwnFailure(t *testing.T) {
 func TestAnswerThatCannotBePosted(t *testing.T) {
 	gone := errors.New("410")
 	s := newRig().socket()
-	s.Post = func(context.Context, string, contract.ServerMessage) error { return gone }
+	s.Tell = func(context.Context, string, ...contract.ServerMessage) error { return gone }
 	for _, body := range []string{`{"action":"ping"}`, `{"action":"dance"}`} {
 		if _, err := s.Message(t.Context(), fromSocket("ada", "MESSAGE", body)); !errors.Is(err, gone) {
 			t.Errorf("%s: %v, want %v", body, err, gone)

@@ -28,7 +28,7 @@ type AdmitIn struct {
 }
 
 // Do admits the message. The same DeliveryID again gets the first receipt, before its token is judged. A session that does not
-// exist begins, and the caller owns it, unless a token is presented. Faults: Invalid, Denied, NotFound, Conflict (task_session,
+// exist begins, and the caller owns it, unless a token is presented: then it is NotFound. Faults: Invalid, Denied, NotFound, Conflict (task_session,
 // stale_token, session_busy), Unavailable.
 func (f Admit) Do(ctx context.Context, in AdmitIn) (contract.Delivery, error) {
 	if in.Admission == "" {
@@ -44,18 +44,24 @@ func (f Admit) Do(ctx context.Context, in AdmitIn) (contract.Delivery, error) {
 }
 
 func (in AdmitIn) validate() error {
+	text, session, delivery := "request", "session_id", "delivery_id"
+	if in.Token != nil { // over HTTP
+		text, session, delivery = "message", "sessionId", "deliveryId"
+	}
 	switch {
 	case strings.TrimSpace(in.Text) == "":
-		return fault.New(fault.Invalid, "request: must not be empty")
+		return fault.New(fault.Invalid, "%s: must not be empty", text)
 	case len(in.Text) > contract.MaxMessageBytes:
-		return fault.New(fault.Invalid, "request: %d bytes, the limit is %d", len(in.Text), contract.MaxMessageBytes)
+		return fault.New(fault.Invalid, "%s: %d bytes, the limit is %d", text, len(in.Text), contract.MaxMessageBytes)
+	case in.Token != nil && *in.Token == "":
+		return fault.New(fault.Invalid, "continuationToken: must not be empty")
 	case in.Admission != contract.Preempt && in.Admission != contract.Coalesce && in.Admission != contract.Reject:
 		return fault.New(fault.Invalid, `admission: must be "preempt", "coalesce" or "reject"`)
 	}
-	if err := contract.CheckID("session_id", in.SessionID); err != nil {
+	if err := contract.CheckID(session, in.SessionID); err != nil {
 		return err
 	}
-	return contract.CheckID("delivery_id", in.DeliveryID)
+	return contract.CheckID(delivery, in.DeliveryID)
 }
 
 func (f Admit) try(ctx context.Context, in AdmitIn) (receipt contract.Delivery, settled bool, err error) {
@@ -63,6 +69,8 @@ func (f Admit) try(ctx context.Context, in AdmitIn) (receipt contract.Delivery, 
 	switch {
 	case fault.Is(err, fault.NotFound) && in.Token == nil:
 		return receipt, false, f.adopt(ctx, in.SessionID, in.Caller)
+	case fault.Is(err, fault.NotFound): // its token is made here, so the one presented will be stale, and the right one can be read
+		return receipt, false, f.adoptConfigured(ctx, SessionOf{in.SessionID, in.Caller})
 	case err != nil:
 		return receipt, false, err
 	case s.Principal != in.Caller:

@@ -2,6 +2,7 @@ package flow
 
 import (
 	"context"
+	"net/url"
 	"time"
 
 	"github.com/steadfast-agents/steadfast/core/contract"
@@ -43,8 +44,14 @@ func (f Chat) Do(ctx context.Context, from Socket, in AdmitIn) (contract.Deliver
 // Follow makes the socket follow a session that the caller owns or may begin. Idempotent. Faults: Invalid, Denied, NotFound,
 // Unavailable.
 func (f Chat) Follow(ctx context.Context, from Socket, in SessionOf) error {
+	_, err := f.follow(ctx, from, in, 0)
+	return err
+}
+
+// follow is Follow for a socket that asks, at that time in ms, to be told what it missed; 0: it does not.
+func (f Chat) follow(ctx context.Context, from Socket, in SessionOf, asked int64) (store.Connection, error) {
 	if err := f.mayUse(ctx, in); err != nil {
-		return err
+		return store.Connection{}, err
 	}
 	c, err := f.Table.Connection(ctx, from.ConnectionID)
 	if fault.Is(err, fault.NotFound) {
@@ -52,9 +59,10 @@ func (f Chat) Follow(ctx context.Context, from Socket, in SessionOf) error {
 		err = f.Table.PutConnection(ctx, c)
 	}
 	if err != nil {
-		return err
+		return c, err
 	}
-	return f.Table.Subscribe(ctx, in.SessionID, c)
+	c.Asked = asked
+	return c, f.Table.Subscribe(ctx, in.SessionID, c)
 }
 
 // mayUse reports whether a caller owns a session, or may be the first to use it.
@@ -82,23 +90,33 @@ func (e Edges) mayUse(ctx context.Context, in SessionOf) error {
 // Connect tells a client where to open its socket.
 type Connect struct {
 	Edges
-	URL string // wss://...
+	URL       string // wss://...
+	StreamURL string // https://..., without a slash at the end; "": not offered
 }
 
-// ConnectOut is the address, and the session to name in messages.
+// ConnectOut is the address, the session to name in messages, and where its events stream from.
 type ConnectOut struct {
 	WSURL     string `json:"wsUrl"`
 	SessionID string `json:"sessionId"`
+	StreamURL string `json:"streamUrl,omitempty"`
 }
 
 // Do names a session: the one asked for, if the caller may use it, else a new id, which begins with its first message. Faults:
 // Invalid, Denied, NotFound, Unavailable.
 func (f Connect) Do(ctx context.Context, in SessionOf) (ConnectOut, error) {
 	if in.SessionID == "" {
-		return ConnectOut{f.URL, f.NewID()}, nil
+		return f.to(f.NewID()), nil
 	}
 	if err := f.mayUse(ctx, in); err != nil {
 		return ConnectOut{}, err
 	}
-	return ConnectOut{f.URL, in.SessionID}, nil
+	return f.to(in.SessionID), nil
+}
+
+func (f Connect) to(sessionID string) ConnectOut {
+	out := ConnectOut{WSURL: f.URL, SessionID: sessionID}
+	if f.StreamURL != "" {
+		out.StreamURL = f.StreamURL + "/agent/sessions/" + url.PathEscape(sessionID) + "/stream"
+	}
+	return out
 }

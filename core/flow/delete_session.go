@@ -46,16 +46,16 @@ func (f DeleteSession) try(ctx context.Context, in SessionOf) (session.State, bo
 	return change.To, err == nil, err
 }
 
-// adoptConfigured brings a session that has only a configuration to life, so that it can be deleted as any other.
-func (f DeleteSession) adoptConfigured(ctx context.Context, in SessionOf) error {
-	config, err := f.Table.SessionConfig(ctx, in.SessionID)
+// adoptConfigured brings a session that has only a configuration to life, so that it is as any other. Faults: NotFound, Denied.
+func (e Edges) adoptConfigured(ctx context.Context, in SessionOf) error {
+	config, err := e.Table.SessionConfig(ctx, in.SessionID)
 	if err != nil {
 		return fault.Wrap(fault.CodeOf(err), err, "no such session")
 	}
 	if err := config.CheckOwner(in.Caller.ID); err != nil {
 		return err
 	}
-	return f.adopt(ctx, in.SessionID, in.Caller)
+	return e.adopt(ctx, in.SessionID, in.Caller)
 }
 
 // purge finishes the session's tasks and removes its rows; the tombstone stays.

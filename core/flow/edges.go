@@ -73,6 +73,25 @@ func (e Edges) owned(ctx context.Context, sessionID string, caller contract.Prin
 	return s, nil
 }
 
+// mine is owned for a session that may have only a configuration: then it is as new. Faults: NotFound, Denied.
+func (e Edges) mine(ctx context.Context, in SessionOf) (session.State, error) {
+	s, err := e.owned(ctx, in.SessionID, in.Caller)
+	if !fault.Is(err, fault.NotFound) || s.SessionID != "" {
+		return s, err
+	}
+	config, err := e.Table.SessionConfig(ctx, in.SessionID)
+	if fault.Is(err, fault.NotFound) {
+		return s, fault.New(fault.NotFound, "no such session")
+	}
+	if err != nil {
+		return s, err
+	}
+	if err := config.CheckOwner(in.Caller.ID); err != nil {
+		return s, err
+	}
+	return session.New(in.SessionID, session.Chat, in.Caller, e.Now()), nil
+}
+
 // started is event 0 of a session.
 func started(s session.State, now time.Time) contract.SessionEvent {
 	return Event(s.SessionID, "", 0, now, contract.SessionStarted{Mode: string(s.Mode), Channel: s.Channel, Principal: s.Principal})

@@ -11,7 +11,6 @@ import (
 	"github.com/steadfast-agents/steadfast/core/key"
 	"github.com/steadfast-agents/steadfast/core/session"
 	"github.com/steadfast-agents/steadfast/core/store"
-	"github.com/steadfast-agents/steadfast/core/task"
 )
 
 // GetSession reads one session for its owner.
@@ -39,13 +38,9 @@ func (f GetSession) Do(ctx context.Context, in SessionOf) (SessionView, error) {
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return SessionView{}, err
 	}
-	s, stateErr := f.owned(ctx, in.SessionID, in.Caller)
-	if fault.Is(stateErr, fault.NotFound) && s.SessionID == "" && err == nil {
-		s = session.New(in.SessionID, session.Chat, task.User(config.UserID), f.Now())
-		stateErr = config.CheckOwner(in.Caller.ID)
-	}
-	if stateErr != nil {
-		return SessionView{}, stateErr
+	s, err := f.mine(ctx, in)
+	if err != nil {
+		return SessionView{}, err
 	}
 	return SessionView{
 		SessionID: s.SessionID, Title: config.Title, Status: s.Status(), Mode: s.Mode, CreatedAt: contract.At(time.UnixMilli(s.CreatedAt)),

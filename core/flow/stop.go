@@ -19,7 +19,9 @@ type StopIn struct {
 }
 
 // StopOut says whether there was anything to stop.
-type StopOut struct{ Stopping bool }
+type StopOut struct {
+	Stopping bool `json:"stopping"`
+}
 
 // Do asks the owner to stop; it does so within a second or two. Idempotent. Faults: NotFound, Denied, Unavailable.
 func (f Stop) Do(ctx context.Context, in StopIn) (StopOut, error) {
@@ -30,7 +32,7 @@ func (f Stop) Do(ctx context.Context, in StopIn) (StopOut, error) {
 }
 
 func (f Stop) try(ctx context.Context, in StopIn) (StopOut, bool, error) {
-	s, err := f.owned(ctx, in.SessionID, in.Caller)
+	s, err := f.mine(ctx, SessionOf{in.SessionID, in.Caller})
 	if err != nil {
 		return StopOut{}, false, err
 	}

@@ -109,17 +109,17 @@ func (t *Turn) since() string {
 	return string(text)
 }
 
-// Turns puts the turns of a log together and gives each one with the event that ends it; of a turn that goes on it gives nothing. The
+// Turns puts the turns of a log together and gives each one when it has ended, and at last the one that goes on, if one does. The
 // first event should open a turn: of one that began before, only the rest is told.
 func Turns(events iter.Seq2[contract.SessionEvent, error]) iter.Seq2[*Turn, error] {
 	return func(yield func(*Turn, error) bool) {
-		t := &Turn{}
+		t, over := &Turn{}, ""
 		for e, err := range events {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			if e.TurnID == "" {
+			if e.TurnID == "" || e.TurnID == over {
 				continue
 			}
 			if t.ID != e.TurnID {
@@ -129,8 +129,11 @@ func Turns(events iter.Seq2[contract.SessionEvent, error]) iter.Seq2[*Turn, erro
 				if !yield(t, nil) {
 					return
 				}
-				t = &Turn{}
+				t, over = &Turn{}, e.TurnID
 			}
+		}
+		if t.ID != "" {
+			yield(t, nil)
 		}
 	}
 }

@@ -131,7 +131,7 @@ func TestTurns(t *testing.T) {
 	for i := range open {
 		open[i].TurnID = "turn_3"
 	}
-	waiting := contract.SessionEvent{Type: "session.waiting", SessionID: "s", Data: json.RawMessage(`{}`)}
+	waiting := contract.SessionEvent{Type: "session.waiting", SessionID: "s", TurnID: "turn_1", Data: json.RawMessage(`{}`)}
 	all := append([]contract.SessionEvent{{Type: "session.started", SessionID: "s", Data: json.RawMessage(`{}`)}}, first...)
 	all = append(append(append(all, waiting), notice...), open...)
 	var got []string
@@ -144,6 +144,7 @@ func TestTurns(t *testing.T) {
 	want := []string{
 		"turn_1: init, 0 one, end, complete d1, complete d2",
 		"cancelled_2_2: init, error cancelledd9",
+		"turn_3: init, 0 on and",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("turns (-want +got):\n%s", diff)

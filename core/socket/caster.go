@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/apigatewaymanagementapi"
+
+	"github.com/steadfast-agents/steadfast/core/contract"
 )
 
 // Limits of posting.
@@ -29,8 +31,8 @@ const (
 	youngPause      = 250 * time.Millisecond // between them
 )
 
-// FeatureReset is what a client that understands reset events asks for when it connects (features=reset).
-const FeatureReset = "reset"
+// FeatureReset is contract.FeatureReset.
+const FeatureReset = contract.FeatureReset
 
 // Caster makes turns and posts single answers. It is safe for concurrent use as long as its fields are not changed.
 type Caster struct {

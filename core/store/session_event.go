@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"slices"
 	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -92,10 +93,41 @@ func (t Table) SessionEvents(ctx context.Context, sessionID string, from int64) 
 	}
 }
 
+// eventsBack are the rows from the one that holds an index back to the first.
+func eventsBack(sessionID string, index int64, pageSize int32) scope {
+	to := key.Event("", min(max(index, 0), maxIndex)).SK
+	return scope{pk: key.SessionPK(sessionID), keys: between(key.EventPrefix, to), backward: true, pageSize: pageSize}
+}
+
+// TurnBegin gives the index of the event that opened the turn to which the event with the given index belongs. An index at the end
+// of the log stands for itself, one beyond that for the last turn. Faults: Unavailable.
+func (t Table) TurnBegin(ctx context.Context, sessionID string, index int64) (int64, error) {
+	begin, turnID := index, ""
+	for row, err := range t.query(ctx, eventsBack(sessionID, index, 25)) {
+		events, err := t.eventsOf(ctx, row, err)
+		if err != nil {
+			return 0, err
+		}
+		for _, e := range slices.Backward(events) {
+			switch {
+			case e.Index > index:
+			case turnID == "" && e.Index == index-1, turnID == "" && e.Index == index && e.TurnID == "":
+				return index, nil
+			case turnID == "":
+				begin, turnID = e.Index, e.TurnID
+			case e.TurnID != turnID:
+				return begin, nil
+			default:
+				begin = e.Index
+			}
+		}
+	}
+	return begin, nil
+}
+
 // rowHolding gives the index of the row that holds the event with the given index.
 func (t Table) rowHolding(ctx context.Context, sessionID string, index int64) (int64, error) {
-	s := scope{pk: key.SessionPK(sessionID), keys: between(key.EventPrefix, key.Event("", min(max(index, 0), maxIndex)).SK), backward: true, pageSize: 1}
-	for row, err := range t.query(ctx, s) {
+	for row, err := range t.query(ctx, eventsBack(sessionID, index, 1)) {
 		if err != nil {
 			return 0, err
 		}

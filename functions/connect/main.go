@@ -12,7 +12,7 @@ import (
 
 func main() {
 	edges := boot.MustOpen(boot.Table, boot.WebSocket)
-	connect := flow.Connect{Edges: edges.Edges, URL: edges.WebSocketURL()}
+	connect := flow.Connect{Edges: edges.Edges, URL: edges.WebSocketURL(), StreamURL: edges.StreamEndpoint}
 	lambda.Start(entry.HTTP(edges.Log, decode, connect.Do, entry.Always[flow.ConnectOut](http.StatusOK)))
 }
 

@@ -11,7 +11,7 @@ import (
 func main() {
 	edges := boot.MustOpen(boot.Table, boot.WebSocket)
 	socket := entry.Socket{
-		Chat: flow.Chat{Edges: edges.Edges}, Stop: flow.Stop{Edges: edges.Edges}, Post: edges.Sockets().Post, Log: edges.Log,
+		Chat: flow.Chat{Edges: edges.Edges}, Stop: flow.Stop{Edges: edges.Edges}, Tell: edges.Sockets().Tell, Log: edges.Log,
 	}
 	lambda.Start(socket.Message)
 }
