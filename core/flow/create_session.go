@@ -64,9 +64,13 @@ func (f CreateSession) try(ctx context.Context, in CreateSessionIn) (CreateSessi
 	}
 	there, exists, refused := store.RefusedState(err, s.SessionID)
 	switch {
+	case refused && exists && there.Expired(now) && there.Phase != session.Deleted && !there.Work(now):
+		return CreateSessionOut{}, false, f.revive(ctx, s.SessionID)
+	case !refused && store.RefusedBy(err, key.Event(s.SessionID, 0)):
+		return CreateSessionOut{}, false, f.clear(ctx, s.SessionID) // what is left of an earlier session of this id, whose time is over
 	case refused && exists && there.CreatedBy == in.CreatedBy:
 		return CreateSessionOut{there.SessionID, in.Config.Title, there.Token}, true, nil
-	case refused && exists && there.CreatedBy == "" && there.Principal == s.Principal:
+	case refused && exists && there.CreatedBy == "" && there.Principal == s.Principal && there.Phase != session.Deleted:
 		return f.configure(ctx, in, there)
 	case fault.Is(err, fault.Conflict):
 		return CreateSessionOut{}, false, fault.New(fault.Conflict, "session %s exists already", s.SessionID)

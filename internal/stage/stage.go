@@ -164,7 +164,7 @@ func (s *Stage) Rest(ctx context.Context, sessionID string) error {
 		if err := s.Recover(ctx); err != nil {
 			return err
 		}
-		if st := s.State(sessionID); st.DueSK == "" && st.Pending() == 0 {
+		if st := s.State(sessionID); st.DueSK == "" && (st.Pending() == 0 || st.Phase == session.Deleted) {
 			return nil
 		}
 	}
