@@ -123,9 +123,6 @@ func (s State) Free(now time.Time) bool {
 	return s.Owner == "" || s.LeaseUntil < now.Add(-Margin).UnixMilli()
 }
 
-// Live reports whether an owner's lease has not ended.
-func (s State) Live(now time.Time) bool { return s.Owner != "" && s.LeaseUntil >= now.UnixMilli() }
-
 // Work reports whether there is something for an owner to do.
 func (s State) Work(now time.Time) bool {
 	switch s.Phase {

@@ -34,7 +34,7 @@ func (s State) Sweep(now time.Time, backoff time.Duration) (Remedy, Change) {
 		return Forget, Change{s, s.undue(), seen}
 	case s.Phase == Deleted:
 		return Purge, again
-	case s.Live(now):
+	case !s.Free(now): // also in the margin after its lease: a trigger would find it held, and be used up
 		return WaitOwner, Change{s, s.due(time.UnixMilli(s.LeaseUntil).Add(Margin)), seen}
 	case s.Work(now):
 		return Trigger, again

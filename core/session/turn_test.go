@@ -153,7 +153,7 @@ func TestSweep(t *testing.T) {
 		{"idle, mine, one waits", session.WaitOwner, "dueSk=35s"},
 		{"idle, mine", session.WaitOwner, "dueSk=35s"},
 		{"idle, dead owner", session.Tidy, "owner=- leaseUntil=- dueSk=-"},
-		{"idle, lease within the margin", session.Trigger, "dueSk=2m0s"},
+		{"idle, lease within the margin", session.WaitOwner, "dueSk=0s"},
 		{"open", session.WaitOwner, "dueSk=35s"},
 		{"open, stopped", session.WaitOwner, "dueSk=35s"},
 		{"open, dead owner", session.Trigger, "dueSk=2m0s"},
@@ -228,7 +228,7 @@ func TestWords(t *testing.T) {
 		t.Errorf("with a message: %+v", s)
 	}
 	s.Owner, s.Fence, s.LeaseUntil = "me", 3, ms(0)
-	if !s.Mine("me", 3) || s.Mine("me", 2) || s.Mine("you", 3) || !s.Live(now) || s.Live(now.Add(1_000_000)) {
+	if !s.Mine("me", 3) || s.Mine("me", 2) || s.Mine("you", 3) || s.Free(now) || !s.Free(now.Add(session.Lease)) {
 		t.Errorf("owned: %+v", s)
 	}
 }
