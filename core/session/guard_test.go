@@ -161,6 +161,9 @@ func TestSweepIsConditionalOnTheDueTime(t *testing.T) {
 		if diff := cmp.Diff(c.To, after); diff != "" || !accepted {
 			t.Fatalf("%s is refused by the row as read, or something else is written (-want +got):\n%s", remedy, diff)
 		}
+		if remedy == session.Tidy && s.Phase == session.Idle {
+			tidiesOnlyTheDead(t, s, c)
+		}
 		moved := s
 		moved.DueSK = key.DueSK(ms(2 * time.Minute))
 		if _, accepted := written(moved, c); accepted {
@@ -173,6 +176,19 @@ func TestSweepIsConditionalOnTheDueTime(t *testing.T) {
 	for _, r := range []session.Remedy{session.WaitOwner, session.Purge, session.Tidy, session.Trigger} {
 		if remedies[r] == 0 {
 			t.Errorf("no session was to %s: the test says nothing", r)
+		}
+	}
+}
+
+// tidiesOnlyTheDead: a row with the same due time, in which a message waits or an owner lives, is not tidied.
+func tidiesOnlyTheDead(t *rapid.T, s session.State, c session.Change) {
+	waits, lives, opened := s, s, s
+	waits.Admitted++
+	lives.Owner, lives.LeaseUntil = "other", ms(session.Lease)
+	opened.Phase = session.Open
+	for _, row := range []session.State{waits, lives, opened} {
+		if _, accepted := written(row, c); accepted {
+			t.Fatalf("a session with work or a living owner is tidied: %+v", row)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/key"
@@ -97,6 +98,45 @@ func TestRowsOfThePackageAreRead(t *testing.T) {
 			got, err := b.Task(t.Context(), id)
 			if diff := cmp.Diff(want, got); diff != "" || err != nil {
 				t.Errorf("Task(%s): %v (-want +got):\n%s", id, err, diff)
+			}
+		}
+	})
+}
+
+// Our rows of the same kinds have every attribute of the package's, of the same type, so that it can read them.
+func TestOurRowsHaveThePackagesAttributes(t *testing.T) {
+	each(t, func(t *testing.T, b bench) {
+		if _, err := b.CreateSession(t.Context(), session.Config{SessionID: packageSession, UserID: "u", Title: "t", SystemPrompt: "p", ModelID: "m",
+			Temperature: ptr(0.5), MaxTokens: 1, Tools: []string{"x"}, MCPServers: map[string]contract.MCPServer{"x": {URL: "https://x"}}}); err != nil {
+			t.Fatal(err)
+		}
+		b.commit(t, store.PutLatest(packageSession, store.PackageSnapshotID, b.clock.Now()))
+		for id, status := range map[string]task.Status{"task-done": task.Completed, "task-failed": task.Failed} {
+			r := task.Request{TaskID: id, Principal: user, Request: "x"}
+			claimed, err := b.StartTask(t.Context(), r, task.ClaimBy{Owner: "o", DeliveryID: "d", Lease: time.Minute})
+			if err == nil {
+				err = b.FinishTask(t.Context(), claimed, task.Result{Status: status, Output: "out", Error: "boom"})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := b.CreateTask(t.Context(), task.Request{TaskID: "task-pending", Principal: user, Request: "x", CreatedBy: "y"}); err != nil {
+			t.Fatal(err)
+		}
+		for _, theirs := range packageRows(t) {
+			k := key.Key{PK: theirs["pk"].(*types.AttributeValueMemberS).Value, SK: theirs["sk"].(*types.AttributeValueMemberS).Value}
+			ours := b.row(t, k)
+			if ours == nil {
+				continue // written by other tests, or never by us
+			}
+			for name, v := range theirs {
+				if _, null := v.(*types.AttributeValueMemberNULL); !null && fmt.Sprintf("%T", v) != fmt.Sprintf("%T", ours[name]) {
+					t.Errorf("%s %s: %s is %T, the package's %T", k.PK, k.SK, name, ours[name], v)
+				}
+			}
+			if diff := cmp.Diff(theirs["entity"], ours["entity"], cmpopts.IgnoreUnexported(types.AttributeValueMemberS{})); diff != "" {
+				t.Errorf("%s %s (-theirs +ours):\n%s", k.PK, k.SK, diff)
 			}
 		}
 	})

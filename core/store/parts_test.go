@@ -1,9 +1,11 @@
 package store_test
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"iter"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +27,10 @@ import (
 
 // sizes around every cut: inline, just over, several parts, and code points that lie across them.
 func bodies() map[string]string {
+	noise := make([]byte, 150_000)
+	rand.NewChaCha8([32]byte{}).Read(noise)
 	return map[string]string{
+		"noise": hex.EncodeToString(noise), "noise of a kilobyte": hex.EncodeToString(noise[:512]),
 		"empty": "", "small": "é", "half": strings.Repeat("x", 90_000),
 		"just inline":       strings.Repeat("x", store.MaxItemBytes-300),
 		"at the limit":      strings.Repeat("x", store.MaxItemBytes),

@@ -139,6 +139,7 @@ func TestAHandlersRun(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		wants(t, "FinishTask by the first owner with the same end", b.FinishTask(ctx, claimed, done), fault.Conflict)
 		wants(t, "FinishTask with another end", b.FinishTask(ctx, second, task.Result{Status: task.Failed}), fault.Conflict)
 		end := b.task(t)
 		if diff := cmp.Diff(done, end.Result()); diff != "" || end.CompletionOwed != 2 || end.Owner != "" || end.DueSK == "" {
