@@ -102,6 +102,13 @@ func (s State) Save(me Me, p Progress, now time.Time) Change {
 	return Change{s, to, s.saving(me)}
 }
 
+// SavePart records some results of a step whose other tools have yet to end.
+func (s State) SavePart(me Me, p Progress, now time.Time) Change {
+	c := s.Save(me, p, now)
+	c.To.Step = s.Step
+	return c
+}
+
 // Take gives messages up to number upTo to the running turn at a boundary. A flagged turn takes none.
 func (s State) Take(me Me, upTo int64, p Progress, now time.Time) Change {
 	to := s.moved(p)

@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/steadfast-agents/steadfast/core/contract"
@@ -208,26 +209,54 @@ func note(reason string) string {
 
 // answers are the results that the history's last calls still need, as blocks and as events.
 func answers(messages []model.Message, finished []model.ToolResult) (open []model.Block, data []contract.EventData) {
-	if len(messages) == 0 {
+	calls, missing := openCalls(messages)
+	if len(missing) == 0 {
 		return nil, nil
 	}
 	byID := map[string]model.ToolResult{}
 	for _, r := range finished {
 		byID[r.ID] = r
 	}
-	var ids []string
-	for _, c := range messages[len(messages)-1].Calls() {
+	for _, c := range missing {
 		r, ok := byID[c.ID]
 		if !ok {
 			r = model.Interrupted(c.ID)
 		}
-		open, ids = append(open, model.Block{ToolResult: &r}), append(ids, c.ID)
+		open = append(open, model.Block{ToolResult: &r})
 		data = append(data, contract.ActionResult{ID: c.ID, Name: c.Name, Status: string(r.Status), Output: output(r)})
 	}
-	if len(ids) > 0 {
-		data = append(data, contract.ActionsCompleted{IDs: ids})
+	return open, append(data, contract.ActionsCompleted{IDs: callIDs(calls)})
+}
+
+// openCalls gives the calls of the last reply, if nothing but results came after it, and those of them without a result.
+func openCalls(messages []model.Message) (calls, missing []model.ToolUse) {
+	answered := map[string]bool{}
+	for _, m := range slices.Backward(messages) {
+		if m.Role == model.Assistant {
+			calls = m.Calls()
+			break
+		}
+		for _, b := range m.Content {
+			if b.ToolResult == nil {
+				return nil, nil
+			}
+			answered[b.ToolResult.ID] = true
+		}
 	}
-	return open, data
+	for _, c := range calls {
+		if !answered[c.ID] {
+			missing = append(missing, c)
+		}
+	}
+	return calls, missing
+}
+
+func callIDs(calls []model.ToolUse) []string {
+	ids := make([]string, len(calls))
+	for i, c := range calls {
+		ids[i] = c.ID
+	}
+	return ids
 }
 
 // sayFailed tells who follows that the turn ended without an answer.

@@ -74,9 +74,9 @@ func (e *Engine) claim(ctx context.Context, sessionID string) (*owner, error) {
 		old, exists, refused := store.RefusedState(err, sessionID)
 		switch {
 		case err == nil:
-			return e.own(change.To, session.Me{Owner: id, Fence: change.To.Fence}, sent), nil
+			return e.own(ctx, change.To, session.Me{Owner: id, Fence: change.To.Fence}, sent), nil
 		case refused && exists && old.Owner == id:
-			return e.own(old, session.Me{Owner: id, Fence: old.Fence}, sent), nil
+			return e.own(ctx, old, session.Me{Owner: id, Fence: old.Fence}, sent), nil
 		case !refused:
 			return e.claimed(ctx, sessionID, id, sent, err)
 		}
@@ -93,15 +93,18 @@ func (e *Engine) claimed(ctx context.Context, sessionID, id string, sent time.Ti
 	if err != nil || s.Owner != id {
 		return nil, errors.Join(unknown, err)
 	}
-	return e.own(s, session.Me{Owner: id, Fence: s.Fence}, sent), nil
+	return e.own(ctx, s, session.Me{Owner: id, Fence: s.Fence}, sent), nil
 }
 
-func (e *Engine) own(s session.State, me session.Me, sent time.Time) *owner {
+func (e *Engine) own(ctx context.Context, s session.State, me session.Me, sent time.Time) *owner {
 	log := e.Log
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
 	o := &owner{Engine: e, id: s.SessionID, me: me, state: s, took: s.TurnSeq, log: log.With("session", s.SessionID, "fence", me.Fence)}
 	o.leased.Store(sent.UnixNano())
+	if deadline, ok := ctx.Deadline(); ok {
+		o.whole = time.Until(deadline) > 3*e.HandOff
+	}
 	return o
 }

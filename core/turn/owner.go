@@ -24,6 +24,7 @@ type owner struct {
 	me     session.Me
 	state  session.State // as last read or written
 	took   int64         // the turn that was open when the session was claimed
+	whole  bool          // most of an invocation's time was left then
 	next   int64         // index of the next event
 	buffer []contract.SessionEvent
 	log    *slog.Logger
@@ -69,10 +70,23 @@ func (o *owner) leave(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, errLost):
 		return nil
+	case errors.Is(err, errHandOff) && o.stuck(ctx):
+		if done, err := o.endFailed(ctx, errTimeout, contract.Usage{}); done && err == nil {
+			return nil
+		}
+		return o.handOff(ctx)
 	case errors.Is(err, errHandOff):
 		return o.handOff(ctx)
 	}
 	return err
+}
+
+// errTimeout is the reason of a turn with a step that takes longer than an invocation may.
+const errTimeout = "timeout"
+
+// stuck reports whether this invocation spent all its time on one step and saw no end of it: the next would do the same.
+func (o *owner) stuck(ctx context.Context) bool {
+	return o.whole && ctx.Err() == nil && o.state.Phase == session.Open && o.took == o.state.TurnSeq && o.state.Tries > 0
 }
 
 // act does the next thing that the state calls for. done ends the ownership.

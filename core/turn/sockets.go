@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/steadfast-agents/steadfast/core/model"
 	"github.com/steadfast-agents/steadfast/core/retell"
 	"github.com/steadfast-agents/steadfast/core/session"
 	"github.com/steadfast-agents/steadfast/core/socket"
@@ -33,7 +32,8 @@ func (o *owner) openSockets(ctx context.Context) {
 // asked reports whether the reply that was shown last is saved: then its tools are next, and nothing is asked again.
 func (o *owner) asked(ctx context.Context) bool {
 	h, err := o.load(ctx)
-	return err == nil && asksForTools(h.Messages)
+	_, missing := openCalls(h.Messages)
+	return err == nil && len(missing) > 0
 }
 
 // post begins the posts of the open turn without saying anything yet.
@@ -83,10 +83,6 @@ func (o *owner) stopSockets() {
 		o.cast.Close()
 		o.cast = nil
 	}
-}
-
-func asksForTools(messages []model.Message) bool {
-	return len(messages) > 0 && len(messages[len(messages)-1].Calls()) > 0
 }
 
 // resume goes on with the posts of a turn that another owner began, as its log tells it.

@@ -63,13 +63,39 @@ func (o *owner) finish(ctx context.Context, view *view, out loop.Outcome, err er
 			return false, errReload
 		}
 		return o.endFlagged(ctx, out.Finished)
-	case errors.Is(err, errReload), errors.Is(err, errLost), errors.Is(err, errHandOff):
+	case errors.Is(err, errReload), errors.Is(err, errLost):
 		return false, err
+	case errors.Is(err, errHandOff):
+		return false, o.keepFinished(ctx, out.Finished, view)
 	case ctx.Err() != nil: // the invocation itself ends
 		return false, errHandOff
 	}
 	o.log.WarnContext(ctx, "turn failed", "turn", o.state.TurnID(), "error", err)
 	return o.endFailed(ctx, fault.Public(err), usage)
+}
+
+// keepFinished saves the results of tools that had ended when the others of their step were cut: they do not run again.
+func (o *owner) keepFinished(ctx context.Context, finished []model.ToolResult, v *view) error {
+	if len(finished) == 0 || v.err != nil {
+		return errHandOff
+	}
+	message := model.Message{Role: model.User}
+	var data []contract.EventData
+	for _, r := range finished {
+		message.Content = append(message.Content, model.Block{ToolResult: &r})
+		data = append(data, contract.ActionResult{ID: r.ID, Name: v.names[r.ID], Status: string(r.Status), Output: output(r)})
+	}
+	v.settleText()
+	s := o.segment(message)
+	events := o.events(o.state.TurnID(), data...)
+	p := session.Progress{Tip: s.ID, NextIndex: o.next + int64(len(events))}
+	err := o.commit(ctx, o.state.SavePart(o.me, p, o.Now()), true, o.eventsWrite(events), store.NewSegment(o.id, *s, o.Now()))
+	if err != nil {
+		return err
+	}
+	o.wrote(events)
+	o.remember(s)
+	return errHandOff
 }
 
 func (o *owner) toolContext(ctx context.Context, s setup) tool.Context {
@@ -110,17 +136,20 @@ func (j *journal) MayRun(context.Context, model.ToolUse) error {
 
 // SaveResults keeps the results of a step.
 func (j *journal) SaveResults(ctx context.Context, step int, results []model.ToolResult, took []time.Duration) error {
+	h, err := j.load(ctx)
+	if err != nil {
+		return errors.Join(errReload, err)
+	}
+	calls, _ := openCalls(h.Messages)
 	message := model.Message{Role: model.User}
-	ids := make([]string, len(results))
 	data := make([]contract.EventData, 0, len(results)+2)
 	for i, r := range results {
 		message.Content = append(message.Content, model.Block{ToolResult: &r})
-		ids[i] = r.ID
 		data = append(data, contract.ActionResult{
 			ID: r.ID, Name: j.view.names[r.ID], Status: string(r.Status), Output: output(r), DurationMs: took[i].Milliseconds(),
 		})
 	}
-	data = append(data, contract.ActionsCompleted{IDs: ids}, j.view.stepDone(step))
+	data = append(data, contract.ActionsCompleted{IDs: callIDs(calls)}, j.view.stepDone(step))
 	return j.save(ctx, j.segment(message), data...)
 }
 

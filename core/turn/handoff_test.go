@@ -1,0 +1,114 @@
+package turn_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/steadfast-agents/steadfast/core/model"
+	"github.com/steadfast-agents/steadfast/core/snapshot"
+	"github.com/steadfast-agents/steadfast/core/tool"
+	"github.com/steadfast-agents/steadfast/internal/fake"
+	"github.com/steadfast-agents/steadfast/internal/stage"
+)
+
+// takes makes a tool take some time, unless it is cut.
+func takes(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
+// cutTools is a stage whose first invocation has to cut one of two tools.
+func cutTools(s *stage.Stage, slow time.Duration) {
+	s.Timeout, s.Engine.HandOff = 10*time.Second, 3*time.Second
+	s.During = func() { s.During = nil; time.Sleep(5 * time.Second) }
+	s.Acting = func(ctx tool.Context) {
+		if ctx.ToolUseID == "call_11" {
+			takes(ctx, slow)
+		}
+	}
+}
+
+func TestAToolThatHadEndedDoesNotRunAgain(t *testing.T) {
+	bubble(t, helpful, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		cutTools(s, 4*time.Second)
+		_, err := s.Send(ctx, id, "use the tools")
+		must(t, err, s.Drain(ctx), s.Check(id))
+		if got := s.Ran.Runs(); got != "look_up a: 1\nwrite_down b: 1" {
+			t.Errorf("tools ran: %s", got)
+		}
+		if n := s.State(id).Fence; n != 2 {
+			t.Errorf("%d invocations, want 2", n)
+		}
+		want := []string{
+			`action.result {"id":"call_10","name":"look_up","status":"success","output":"look_up did a","durationMs":0}`,
+			`action.result {"id":"call_11","name":"write_down","status":"success","output":"write_down did b","durationMs":4000}`,
+			`actions.completed {"ids":["call_10","call_11"]}`,
+		}
+		if diff := cmp.Diff(want, told(t, s, id, "action.result", "actions.completed")); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		if got := lastRequest(s).Messages[2].Results(); len(got) != 2 || got[0].ID != "call_10" || got[1].ID != "call_11" {
+			t.Errorf("the model gets %v", got)
+		}
+	})
+}
+
+func TestAStepLongerThanAnInvocationFails(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		setup func(s *stage.Stage)
+		runs  string
+	}{
+		{"a tool", func(s *stage.Stage) { cutTools(s, time.Hour) }, "look_up a: 1"},
+		{"an answer", func(s *stage.Stage) {
+			cutTools(s, 0)
+			s.Model.Answer = func(req model.Request) fake.Turn { return helpful(req).Pausing(time.Hour) }
+		}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, helpful, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+				tt.setup(s)
+				_, err := s.Send(ctx, id, "use the tools")
+				must(t, err, s.Drain(ctx), s.Rest(ctx, id), s.Check(id))
+				if got := told(t, s, id, "turn.completed", "turn.failed"); len(got) != 1 || !strings.HasPrefix(got[0], `turn.failed {"status":"failed","error":"timeout"`) {
+					t.Errorf("the turn ends %v", got)
+				}
+				if got := s.Ran.Runs(); got != tt.runs {
+					t.Errorf("tools ran: %s", got)
+				}
+				h, err := s.Edges.Table.History(ctx, id, s.State(id).Tip)
+				must(t, err)
+				if _, changed := snapshot.Repair(h.Messages); changed {
+					t.Errorf("the stored history needs repair: %v", h.Messages)
+				}
+				s.Model.Answer, s.Acting = helpful, nil
+				say(t, ctx, s, "hello")
+			})
+		})
+	}
+}
+
+func TestATurnStoppedBetweenTwoOwners(t *testing.T) {
+	bubble(t, helpful, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		cutTools(s, 4*time.Second)
+		p := &stage.Play{Stage: s}
+		_, err := s.Send(ctx, id, "use the tools")
+		first, cancel := context.WithTimeout(ctx, s.Timeout)
+		defer cancel()
+		must(t, err, s.Engine.Do(first, id), stop(p, id, false)(ctx), s.Drain(ctx), s.Rest(ctx, id), s.Check(id))
+		want := []string{
+			`action.result {"id":"call_10","name":"look_up","status":"success","output":"look_up did a","durationMs":0}`,
+			`action.result {"id":"call_11","name":"write_down","status":"error","output":"` + interrupted + `","durationMs":0}`,
+			`actions.completed {"ids":["call_10","call_11"]}`, `turn.failed {"status":"cancelled","error":"cancelled"}`,
+		}
+		if diff := cmp.Diff(want, told(t, s, id, "action.result", "actions.completed", "turn.failed")); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		say(t, ctx, s, "hello")
+	})
+}
