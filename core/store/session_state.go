@@ -43,9 +43,14 @@ func (t Table) Renew(ctx context.Context, c session.Change) (session.State, erro
 		return session.State{}, err
 	}
 	u := part.Update
-	out, err := t.DynamoDB.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: u.TableName, Key: u.Key, UpdateExpression: u.UpdateExpression,
+	in := &dynamodb.UpdateItemInput{TableName: u.TableName, Key: u.Key, UpdateExpression: u.UpdateExpression,
 		ConditionExpression: u.ConditionExpression, ExpressionAttributeNames: u.ExpressionAttributeNames, ExpressionAttributeValues: u.ExpressionAttributeValues,
-		ReturnValues: types.ReturnValueAllNew, ReturnValuesOnConditionCheckFailure: old})
+		ReturnValues: types.ReturnValueAllNew, ReturnValuesOnConditionCheckFailure: old}
+	var out *dynamodb.UpdateItemOutput
+	err = insist(ctx, func() (err error) {
+		out, err = t.DynamoDB.UpdateItem(ctx, in)
+		return err
+	})
 	if err != nil {
 		return session.State{}, explain(err, []Write{w})
 	}

@@ -132,21 +132,28 @@ func (t Table) StartTask(ctx context.Context, r task.Request, c task.ClaimBy) (t
 	if err != nil {
 		return task.Task{}, fault.Wrap(fault.Invalid, err, "task %s", r.TaskID)
 	}
+	var there task.Task // unless the row says otherwise, the delivery is the first that is heard of the task
 	for try := 0; ; try++ {
-		there, err := t.TaskOrNone(ctx, r.TaskID)
-		if err != nil {
-			return task.Task{}, err
-		}
 		if there.Owner == c.Owner && there.Status == task.Running {
 			return there, nil
 		}
-		if !there.Claimable(c.DeliveryID, t.now()) || try == maxRaced {
+		if !there.Claimable(c.DeliveryID, t.now()) || try > maxRaced {
 			return there, fault.New(fault.Conflict, "task %s is %s", r.TaskID, there.Status)
 		}
 		change := there.Claim(r, string(detail), c.DeliveryID, c.Owner, c.Lease, t.now())
-		err = t.Commit(ctx, ChangeTask(change))
-		if _, refused := RefusedTask(err, r.TaskID); !refused {
+		err := t.Commit(ctx, ChangeTask(change))
+		refused, ok := refusal(err)
+		if !ok {
 			return change.To, err
+		}
+		row := refused.rows[key.Task(r.TaskID)]
+		if len(row) == 0 { // gone since, or the table does not tell
+			if row, err = t.get(ctx, key.Task(r.TaskID)); err != nil {
+				return task.Task{}, err
+			}
+		}
+		if there, err = t.readTask(ctx, row, r.TaskID); err != nil {
+			return task.Task{}, err
 		}
 	}
 }

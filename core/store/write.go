@@ -80,10 +80,15 @@ func (t Table) Commit(ctx context.Context, writes ...Write) error {
 			}
 		}
 	}
+	return explain(insist(ctx, func() error { return t.commitOnce(ctx, writes) }), writes)
+}
+
+// insist repeats a write as long as other transactions block it.
+func insist(ctx context.Context, write func() error) error {
 	for try := 0; ; try++ {
-		err := t.commitOnce(ctx, writes)
+		err := write()
 		if err == nil || !blocked(err) || try == maxBlocked {
-			return explain(err, writes)
+			return err
 		}
 		if err := pause(ctx, time.Duration(1+rand.IntN(20*(try+1)))*time.Millisecond); err != nil {
 			return failed(err, "write")

@@ -70,11 +70,15 @@ func (e *Engine) claim(ctx context.Context, sessionID string) (*owner, error) {
 		if !ok {
 			return nil, nil
 		}
-		err = e.Table.Commit(ctx, store.ChangeState(change))
+		claimed, err := e.Table.Renew(ctx, change)
 		old, exists, refused := store.RefusedState(err, sessionID)
 		switch {
 		case err == nil:
+<<<<<<< Updated upstream
 			return e.own(ctx, change.To, session.Me{Owner: id, Fence: change.To.Fence}, sent), nil
+=======
+			return e.own(claimed, session.Me{Owner: id, Fence: claimed.Fence}, sent), nil
+>>>>>>> Stashed changes
 		case refused && exists && old.Owner == id:
 			return e.own(ctx, old, session.Me{Owner: id, Fence: old.Fence}, sent), nil
 		case !refused:
@@ -101,7 +105,7 @@ func (e *Engine) own(ctx context.Context, s session.State, me session.Me, sent t
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	o := &owner{Engine: e, id: s.SessionID, me: me, state: s, took: s.TurnSeq, log: log.With("session", s.SessionID, "fence", me.Fence)}
+	o := &owner{Engine: e, id: s.SessionID, me: me, state: s, fresh: true, took: s.TurnSeq, log: log.With("session", s.SessionID, "fence", me.Fence)}
 	o.leased.Store(sent.UnixNano())
 	if deadline, ok := ctx.Deadline(); ok {
 		o.whole = time.Until(deadline) > 3*e.HandOff

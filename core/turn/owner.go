@@ -23,6 +23,7 @@ type owner struct {
 	id     string
 	me     session.Me
 	state  session.State // as last read or written
+	fresh  bool          // state is the row as the claim left it
 	took   int64         // the turn that was open when the session was claimed
 	whole  bool          // most of an invocation's time was left then
 	next   int64         // index of the next event
@@ -109,28 +110,46 @@ func (o *owner) act(ctx context.Context) (done bool, err error) {
 	return true, nil
 }
 
-// reload reads what there is, as the answer to every unknown outcome.
+// reload reads what there is, as the answer to every unknown outcome. The claim has answered with the row: the first time that is
+// not read again, and neither is the log's end when no turn is open, for then nobody may write after the row's index; should
+// somebody, the first event of this owner is refused.
 func (o *owner) reload(ctx context.Context) error {
-	s, err := o.Table.State(ctx, o.id)
-	if fault.Is(err, fault.NotFound) || err == nil && !s.Mine(o.me.Owner, o.me.Fence) {
-		return errLost
-	}
-	if err != nil {
-		return err
+	s, fresh := o.state, o.fresh
+	o.fresh = false
+	if !fresh {
+		var err error
+		s, err = o.Table.State(ctx, o.id)
+		if fault.Is(err, fault.NotFound) || err == nil && !s.Mine(o.me.Owner, o.me.Fence) {
+			return errLost
+		}
+		if err != nil {
+			return err
+		}
 	}
 	next := s.NextIndex
-	rows, err := o.Table.EventRows(ctx, o.id, s.NextIndex)
-	if err != nil {
-		return err
-	}
-	for _, row := range rows {
-		if row.Fence > o.me.Fence {
-			return errLost // a newer owner is at work, whatever STATE said
+	if !fresh || s.Phase != session.Idle {
+		var err error
+		if next, err = o.logEnd(ctx, next); err != nil {
+			return err
 		}
-		next = row.Index + row.Count
 	}
 	o.state, o.next, o.buffer = s, next, nil
 	return nil
+}
+
+// logEnd gives the index after the last event from index on.
+func (o *owner) logEnd(ctx context.Context, next int64) (int64, error) {
+	rows, err := o.Table.EventRows(ctx, o.id, next)
+	if err != nil {
+		return 0, err
+	}
+	for _, row := range rows {
+		if row.Fence > o.me.Fence {
+			return 0, errLost // a newer owner is at work, whatever STATE said
+		}
+		next = row.Index + row.Count
+	}
+	return next, nil
 }
 
 // commit writes a transition of the state with all that belongs to it. A refusal or an unknown outcome means reload.
