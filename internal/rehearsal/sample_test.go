@@ -1,0 +1,151 @@
+package rehearsal_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/steadfast-agents/steadfast/internal/cloud/sam"
+)
+
+// sample is an event for a function and the answer's status and shape.
+type sample struct {
+	function string
+	prepare  func(t *testing.T, d *dev, event map[string]any) // nil: the event is events/<function>.json as it stands
+	want     string
+}
+
+// samples tell one story on one table, so their order counts: what the first ones make, the later ones find. None of the events
+// is of a socket that is open.
+var samples = []sample{
+	{"ws-authorize", nil, `{policyDocument {Statement [{Action [string] Effect string Resource [string]}] Version string} principalId string}`},
+	{"ws-authorize", withToken, `{context {sub string} policyDocument {Statement [{Action [string] Effect string Resource [string]}] Version string} principalId string}`},
+	{"ws-connect", nil, `200`},
+	{"create-session", nil, `201 {continuationToken string sessionId string title string}`},
+	{"create-session-from-event", nil, `null`},
+	{"list-sessions", nil, `200 {sessions [{createdAt string sessionId string title string}]}`},
+	{"get-session", nil, `200 {continuationToken string createdAt string expiresAt string mode string pending number sessionId string status string title string}`},
+	{"connect", nil, `200 {sessionId string wsUrl string}`},
+	{"ws-message", nil, `200`},
+	{"run-turn", nil, `null`},
+	{"run-agent-task", nil, `null`},
+	{"get-task", whenDone, `200 {output string status string taskId string}`},
+	{"cancel-task", nil, `409 {code string message string}`},
+	{"create-task", nil, `200 {output string status string taskId string}`},
+	{"recover", nil, `{}`},
+	{"ws-disconnect", nil, `200`},
+	{"delete-session", nil, `204`},
+}
+
+// runner runs a function with an event and gives what it answers.
+type runner interface {
+	invoke(t *testing.T, f sam.Function, event string) []byte
+}
+
+// play runs the samples; every function has one.
+func play(t *testing.T, d *dev, r runner) {
+	functions := map[string]sam.Function{}
+	for _, f := range stack(t).Functions {
+		functions[f.Name] = f
+	}
+	silent := maps.Clone(functions)
+	for i, s := range samples {
+		delete(silent, s.function)
+		t.Run(fmt.Sprintf("%02d %s", i+1, s.function), func(t *testing.T) {
+			answer := r.invoke(t, functions[s.function], s.event(t, d))
+			if got := describe(answer); got != s.want {
+				t.Errorf("answer:\n %s\n %s, want\n %s", answer, got, s.want)
+			}
+		})
+	}
+	if len(silent) > 0 {
+		t.Errorf("without a sample: %v", slices.Sorted(maps.Keys(silent)))
+	}
+}
+
+// event is the path of a file with the event.
+func (s sample) event(t *testing.T, d *dev) string {
+	t.Helper()
+	path := filepath.Join(project, "events", s.function+".json")
+	if s.prepare == nil {
+		return path
+	}
+	var event map[string]any
+	readJSON(t, path, &event)
+	s.prepare(t, d, event)
+	path = filepath.Join(t.TempDir(), "event.json")
+	if err := os.WriteFile(path, []byte(text(t, event)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// withToken offers a token that is good, where browsers can put one.
+func withToken(t *testing.T, d *dev, event map[string]any) {
+	encoded := base64.RawURLEncoding.EncodeToString([]byte(d.token(t, "ada")))
+	offered := "base64UrlBearerAuthorization, base64UrlBearerAuthorization." + encoded
+	event["headers"].(map[string]any)["Sec-WebSocket-Protocol"] = offered
+	event["multiValueHeaders"].(map[string]any)["Sec-WebSocket-Protocol"] = []string{offered}
+}
+
+// whenDone waits until the local cloud says of the task that it is done: its functions run what the sample began.
+func whenDone(t *testing.T, d *dev, event map[string]any) {
+	eventually(t, "the task to be done", func() bool {
+		answer := d.own(t, "get-task", []byte(text(t, event)))
+		return bytes.Contains(answer, []byte(`COMPLETED`))
+	})
+}
+
+// describe tells an answer's status and the shape of what it says, or the error.
+func describe(answer []byte) string {
+	var v any
+	if err := json.Unmarshal(bytes.TrimSpace(answer), &v); err != nil {
+		return fmt.Sprintf("no JSON: %v", err)
+	}
+	m, _ := v.(map[string]any)
+	if e, ok := m["errorMessage"]; ok {
+		return fmt.Sprintf("error %v", e)
+	}
+	status, ok := m["statusCode"]
+	if !ok {
+		return shape(v)
+	}
+	body, _ := m["body"].(string)
+	if err := json.Unmarshal([]byte(body), &v); body == "" || err != nil {
+		return strings.TrimSpace(fmt.Sprintf("%v %s", status, body))
+	}
+	return fmt.Sprintf("%v %s", status, shape(v))
+}
+
+// shape is a value without what it says: {name string tags [string]}. A list has the shapes that occur in it.
+func shape(v any) string {
+	switch v := v.(type) {
+	case map[string]any:
+		var fields []string
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			fields = append(fields, name+" "+shape(v[name]))
+		}
+		return "{" + strings.Join(fields, " ") + "}"
+	case []any:
+		var elements []string
+		for _, e := range v {
+			elements = append(elements, shape(e))
+		}
+		slices.Sort(elements)
+		return "[" + strings.Join(slices.Compact(elements), " ") + "]"
+	case string:
+		return "string"
+	case float64:
+		return "number"
+	case bool:
+		return "bool"
+	}
+	return "null"
+}
