@@ -74,11 +74,7 @@ func (e *Engine) claim(ctx context.Context, sessionID string) (*owner, error) {
 		old, exists, refused := store.RefusedState(err, sessionID)
 		switch {
 		case err == nil:
-<<<<<<< Updated upstream
-			return e.own(ctx, change.To, session.Me{Owner: id, Fence: change.To.Fence}, sent), nil
-=======
-			return e.own(claimed, session.Me{Owner: id, Fence: claimed.Fence}, sent), nil
->>>>>>> Stashed changes
+			return e.own(ctx, claimed, session.Me{Owner: id, Fence: claimed.Fence}, sent), nil
 		case refused && exists && old.Owner == id:
 			return e.own(ctx, old, session.Me{Owner: id, Fence: old.Fence}, sent), nil
 		case !refused:
