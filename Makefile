@@ -8,11 +8,16 @@ COUNT    ?= 6
 # Packages whose tests also run under the race detector: all that is shared by goroutines and deploys.
 RACE ?= ./core/... $(wildcard ./agency/...)
 
+# Tools that are not Go live outside of the project. The version is in the path: a new one is installed beside the old one.
+TOOLS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/steadfast/tools
+SAM   := $(TOOLS)/aws-sam-cli-1.170.0-cfn-lint-1.58.0
+RIE   := $(TOOLS)/aws-lambda-rie-v0.0.0-20261030222936-bef5c4ba774d
+
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test check lint fmt vet staticcheck tidy race test-interop soak bench update clean
+.PHONY: help run demo build test check lint fmt vet staticcheck tidy race test-interop test-aws test-sam-local soak bench update clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: ## start everything on this machine, show a conversation and a task, stay up
 	@$(GO) run ./cmd/steadfast dev --tour
@@ -50,6 +55,20 @@ race: ## the tests of core under the race detector, which needs a C compiler
 test-interop: ## beside the TypeScript package, on one table and bus; needs Node 20 and npm
 	cd internal/interop/testdata/program && npm ci --loglevel=error
 	STEADFAST_INTEROP=1 $(GO) test -count=1 -v ./internal/interop/
+
+test-aws: $(SAM)/installed $(RIE)/aws-lambda-rie ## with SAM's tools and AWS's Lambda emulator; needs Python 3 and, the first time, PyPI
+	STEADFAST_SAM=$(SAM) STEADFAST_RIE=$(RIE)/aws-lambda-rie $(GO) test -count=1 -v -timeout 20m -skip SamLocal ./internal/rehearsal $(UPDATE)
+
+test-sam-local: $(SAM)/installed $(RIE)/aws-lambda-rie ## every function in a container by sam local; needs docker, or dockerd and root
+	STEADFAST_SAM=$(SAM) STEADFAST_RIE=$(RIE)/aws-lambda-rie STEADFAST_CONTAINERS=1 $(GO) test -count=1 -v -timeout 20m -run SamLocal ./internal/rehearsal
+
+$(SAM)/installed:
+	python3 -m venv --clear $(SAM)
+	$(SAM)/bin/pip install --quiet --disable-pip-version-check aws-sam-cli==1.170.0 cfn-lint==1.58.0
+	touch $@
+
+$(RIE)/aws-lambda-rie:
+	GOFLAGS= CGO_ENABLED=0 GOBIN=$(RIE) $(GO) install github.com/aws/aws-lambda-runtime-interface-emulator/cmd/aws-lambda-rie@$(patsubst aws-lambda-rie-%,%,$(notdir $(RIE)))
 
 soak: ## what takes long: real waits, long explorations, then each fuzz test for FUZZTIME (1m)
 	SOAK=1 STEADFAST_SOAK=1 $(GO) test -count=1 -timeout 2h $$(grep -rl --include='*_test.go' '"[A-Z_]*SOAK"' . | xargs -n1 dirname | sort -u)

@@ -109,7 +109,7 @@ func build(t *testing.T, architecture string) string {
 	t.Helper()
 	if builds[architecture] == "" {
 		dir := filepath.Join(scratch, architecture, "build")
-		flags := strings.TrimSpace(os.Getenv("GOFLAGS") + " -tags=lambda.norpc -ldflags=-s")
+		flags := strings.TrimSpace(os.Getenv("GOFLAGS") + " -trimpath -tags=lambda.norpc -ldflags=-s")
 		run(t, tidy("GOFLAGS="+flags, "CGO_ENABLED=0"), samTool(t, "sam"), "build",
 			"--build-dir", dir, "--parameter-overrides", "Architecture="+architecture)
 		builds[architecture] = dir
