@@ -165,6 +165,20 @@ func TestWhereverItIsCutOff(t *testing.T) {
 			p.Acts = []act{send(p, id, "use the tools", contract.Preempt)}
 			return p.Run(story(p, id), ran(p, id))
 		}},
+		{"a turn that is handed on while a tool runs", func() *fake.Run {
+			p := play(helpful)
+			cutTools(p.Stage, 4*time.Second)
+			p.Acts = []act{send(p, id, "use the tools", contract.Preempt)}
+			return p.Run(nil, ran(p, id))
+		}},
+		{"a task that is created by a caller", func() *fake.Run {
+			p := play(helpful)
+			p.Acts = []act{func(ctx context.Context) error {
+				_, err := flow.CreateTask{Edges: p.Edges}.Do(ctx, flow.CreateTaskIn{Caller: stage.User.ID, Request: "hello"})
+				return err
+			}}
+			return p.Run(nil, check(p))
+		}},
 		{"a session deleted in the middle of a turn", func() *fake.Run {
 			p := play(helpful)
 			p.Round = 9 * time.Minute

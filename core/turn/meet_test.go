@@ -2,6 +2,7 @@ package turn_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -101,6 +102,26 @@ func TestWhoeverMeets(t *testing.T) {
 			p := play(helpful)
 			return meeting(p, nil, check(p, id), send(p, id, "hello", contract.Preempt), send(p, id, "hello", contract.Preempt), worker(p, id))
 		}},
+		{"two senders with one token", false, 0, func() *fake.Meeting {
+			p := play(helpful)
+			before(p, create(p, id))
+			token, accepted := p.State(id).Token, 0
+			sender := func(n int) act {
+				return func(ctx context.Context) error {
+					_, err := p.Send(ctx, id, "hello", func(in *flow.AdmitIn) { in.DeliveryID, in.Token = fmt.Sprint("dlv_", n), &token })
+					if err == nil {
+						accepted++
+					}
+					return err
+				}
+			}
+			return meeting(p, nil, func() error {
+				if n := p.State(id).Admitted; n != 1 || accepted != 1 {
+					return fmt.Errorf("%d messages, %d receipts for one token", n, accepted)
+				}
+				return p.Check(id)
+			}, sender(1), sender(2))
+		}},
 		{"a stop and a worker", true, 0, func() *fake.Meeting {
 			p := play(helpful)
 			before(p, send(p, id, "use the tools", contract.Preempt), send(p, id, "then this", contract.Coalesce))
@@ -110,6 +131,11 @@ func TestWhoeverMeets(t *testing.T) {
 			p := play(helpful)
 			before(p, send(p, id, "use the tools", contract.Preempt))
 			return meeting(p, nil, check(p, id), worker(p, id), stop(p, id, true), send(p, id, "after all", contract.Preempt))
+		}},
+		{"a stop, a coalescing sender and a worker", false, 0, func() *fake.Meeting {
+			p := play(helpful)
+			before(p, send(p, id, "use the tools", contract.Preempt))
+			return meeting(p, nil, check(p, id), worker(p, id), stop(p, id, false), send(p, id, "then this", contract.Coalesce))
 		}},
 		{"a stop of what waits, a sender and a worker", false, 0, func() *fake.Meeting {
 			p := play(helpful)
@@ -170,7 +196,7 @@ func TestWhoeverMeets(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			s := fake.Steps{Name: c.name, New: c.new, Kill: c.kill, Slow: c.slow, Cap: 200, Random: 60}
+			s := fake.Steps{Name: c.name, New: c.new, Kill: c.kill, Slow: c.slow, Cap: 60, Random: 40}
 			if soak {
 				s.Preemptions, s.Cap, s.Random = 3, 20_000, 3_000
 			}

@@ -40,11 +40,26 @@ func drawDeeds(rt *rapid.T, what []string, least, most int, label string) []deed
 	}), least, most).Draw(rt, label)
 }
 
+// race is a deed that comes just before a write: after is how many writes pass first.
+type race struct {
+	after int
+	deed  deed
+}
+
+func drawRaces(rt *rapid.T) []race {
+	return rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) race {
+		what := rapid.SampledFrom([]string{"send", "send", "stop", "clear", "task", "cancel", "sweep", "lease over", "worker", "drain", "delete"})
+		return race{rapid.IntRange(0, 12).Draw(rt, "after"), deed{what.Draw(rt, "what"), rapid.IntRange(0, 11).Draw(rt, "n")}}
+	}), 0, 6).Draw(rt, "races")
+}
+
 // chaos is a world in which deeds happen.
 type chaos struct {
 	*stage.Stage
 	midst   []deed
+	races   []race
 	answers []int
+	short   bool
 	lose    int // triggers still to be lost
 	sent    int
 	tasks   int
@@ -71,11 +86,13 @@ func TestWhateverHappens(t *testing.T) {
 		happen := drawDeeds(rt, deeds, 1, 14, "deeds")
 		inMidst := drawDeeds(rt, midst, 0, 8, "midst")
 		answers := rapid.SliceOfN(rapid.IntRange(0, 7), 0, 8).Draw(rt, "answers")
+		races := drawRaces(rt)
+		short := rapid.Bool().Draw(rt, "short invocations")
 		n++
 		var err error
 		var trace []string
 		synctest.Test(t, func(t *testing.T) {
-			c := &chaos{midst: inMidst, answers: answers}
+			c := &chaos{midst: inMidst, races: races, answers: answers, short: short}
 			err = c.run(t.Context(), happen)
 			trace = c.trace
 		})
@@ -89,7 +106,10 @@ func TestWhateverHappens(t *testing.T) {
 func (c *chaos) run(ctx context.Context, happen []deed) error {
 	c.Stage = stage.New(&fake.Model{Answer: c.answer})
 	c.Round = time.Minute
-	c.During = c.middle
+	c.During, c.Watch.Before = c.middle, c.faster
+	if c.short {
+		c.Timeout, c.Engine.HandOff = 10*time.Second, 3*time.Second
+	}
 	c.Bus.Drop = func(e fake.Event) bool {
 		if e.DetailType != contract.RunAgentTurn || c.lose == 0 {
 			return false
@@ -102,7 +122,7 @@ func (c *chaos) run(ctx context.Context, happen []deed) error {
 			return err
 		}
 	}
-	c.midst, c.answers, c.lose = nil, nil, 0
+	c.midst, c.races, c.answers, c.lose = nil, nil, nil, 0
 	if err := c.settle(ctx); err != nil {
 		return err
 	}
@@ -170,12 +190,34 @@ func (c *chaos) answer(req model.Request) fake.Turn {
 	return fake.Say("well ", "then")
 }
 
+// faster lets the next race happen before a write.
+func (c *chaos) faster() {
+	if len(c.races) == 0 {
+		return
+	}
+	if c.races[0].after--; c.races[0].after >= 0 {
+		return
+	}
+	d := c.races[0].deed
+	c.races = c.races[1:]
+	c.inside(d)
+}
+
+// middle lets the next of midst happen in the middle of an answer.
 func (c *chaos) middle() {
-	if len(c.midst) == 0 || c.depth > 3 {
+	if len(c.midst) == 0 {
 		return
 	}
 	d := c.midst[0]
 	c.midst = c.midst[1:]
+	c.inside(d)
+}
+
+// inside does a deed while another is under way.
+func (c *chaos) inside(d deed) {
+	if c.depth > 3 {
+		return
+	}
 	c.depth++
 	defer func() { c.depth-- }()
 	if err := c.do(context.Background(), d); err != nil {

@@ -16,6 +16,10 @@ func (w *Watch) session(id string, r *rows) {
 	if was.CreatedAt == s.CreatedAt && (s.Fence < was.Fence || s.Admitted < was.Admitted || s.Taken < was.Taken || s.NextIndex < was.NextIndex) {
 		w.say("session %s: a number went back: %+v to %+v", id, was, s)
 	}
+	running := was.Phase == session.Open && s.Phase == session.Open && was.TurnSeq == s.TurnSeq && was.CreatedAt == s.CreatedAt
+	if running && s.Taken > was.Taken && (was.Stopped() || was.Preempted()) {
+		w.say("session %s: %s took a message although it was to end", id, s.TurnID())
+	}
 	if (s.Work(w.Now()) || s.Owner != "") && (s.DueSK == "" || s.DuePK == "") {
 		w.say("session %s has work or an owner, and no due time: %+v", id, s)
 	}

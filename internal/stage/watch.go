@@ -25,6 +25,9 @@ type Watch struct {
 	Now func() time.Time
 	Off bool // look no more: for worlds so large that looking takes too long
 
+	// Before is called before each write, when what it goes by has been read: others may be faster here. nil: nobody is.
+	Before func()
+
 	mu       sync.Mutex
 	broken   []string
 	sessions map[string]session.State // as last seen
@@ -38,26 +41,36 @@ type Watch struct {
 
 // PutItem writes and looks.
 func (w *Watch) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	w.before()
 	defer w.look()
 	return w.Dynamo.PutItem(ctx, in, o...)
 }
 
 // UpdateItem writes and looks.
 func (w *Watch) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	w.before()
 	defer w.look()
 	return w.Dynamo.UpdateItem(ctx, in, o...)
 }
 
 // DeleteItem writes and looks.
 func (w *Watch) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, o ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
+	w.before()
 	defer w.look()
 	return w.Dynamo.DeleteItem(ctx, in, o...)
 }
 
 // TransactWriteItems writes and looks.
 func (w *Watch) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	w.before()
 	defer w.look()
 	return w.Dynamo.TransactWriteItems(ctx, in, o...)
+}
+
+func (w *Watch) before() {
+	if w.Before != nil {
+		w.Before()
+	}
 }
 
 // Broken gives the first broken promise, nil if there is none.
