@@ -41,9 +41,8 @@ func TestKilledInMidStream(t *testing.T) {
 	old, modern := s.connect("ada", ""), s.connect("ada", "?features=reset")
 	old.ask(id, "my name is Ada")
 	modern.send(fmt.Sprintf(`{"action":"subscribe","session_id":%q}`, id))
-	modern.send(`{"action":"ping"}`)
-	if m, raw := modern.next(); m.Type != contract.TypePong {
-		t.Fatalf("ping was answered with %s", raw)
+	if m, raw := modern.next(); m.Type != contract.TypeSubscribed {
+		t.Fatalf("subscribe was answered with %s", raw)
 	}
 	old.say(id, "say 150 words slow 20 ms")
 	old.untilText(0)
