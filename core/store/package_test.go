@@ -319,8 +319,16 @@ func TestP23AnExpiredSnapshotOfThePackageIsNotSeen(t *testing.T) {
 	each(t, func(t *testing.T, b bench) {
 		h := snapshot.Strands{CreatedAt: b.clock.Now(), Messages: []model.Message{model.Text(model.User, "hi")}}
 		b.commit(t, store.PutPackageSnapshot("s", "tip", h, b.clock.Now()), store.PutLatest("s", store.PackageSnapshotID, b.clock.Now()))
-		b.clock.Advance(session.Life)
+		b.clock.Advance(session.Life - time.Second)
 		_, _, err := b.PackageSnapshot(t.Context(), "s")
-		wants(t, "PackageSnapshot", err, fault.NotFound)
+		wants(t, "PackageSnapshot in time", err, "")
+		b.commit(t, store.PutLatest("s", store.PackageSnapshotID, b.clock.Now()))
+		b.clock.Advance(time.Second)
+		_, _, err = b.PackageSnapshot(t.Context(), "s")
+		wants(t, "PackageSnapshot that is over, under a pointer that is not", err, fault.NotFound)
+		b.commit(t, store.PutPackageSnapshot("s", "tip", h, b.clock.Now()))
+		b.clock.Advance(session.Life - time.Second)
+		_, _, err = b.PackageSnapshot(t.Context(), "s")
+		wants(t, "PackageSnapshot under a pointer that is over", err, fault.NotFound)
 	})
 }
