@@ -12,6 +12,7 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -58,6 +59,7 @@ type Options struct {
 type Info struct {
 	HTTP   string `json:"http"`   // base of the HTTP API
 	WS     string `json:"ws"`     // address of the WebSocket API
+	Stream string `json:"stream"` // base of the streams of sessions, without a slash at the end
 	AWS    string `json:"aws"`    // endpoint of the AWS services
 	Table  string `json:"table"`  // name of the first table
 	Bus    string `json:"bus"`    // name of the bus that the rules listen on
@@ -169,6 +171,11 @@ func (c *Cloud) load() error {
 	}
 	if ws := c.stack.WebSocket; ws != nil {
 		c.info.WS = "ws" + c.listeners.publicURL[len("http"):] + "/" + ws.Stage
+	}
+	for _, f := range c.stack.Functions {
+		if f.URL != nil {
+			c.info.Stream = strings.TrimSuffix(c.listeners.rewrite(f.URL.Address), "/")
+		}
 	}
 	if len(c.stack.Tables) > 0 {
 		c.info.Table = c.stack.Tables[0].Name

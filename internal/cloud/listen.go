@@ -66,6 +66,9 @@ func (l *listeners) rewrite(s string) string {
 	if strings.HasSuffix(host, ".amazonaws.com") && (strings.HasPrefix(host, "cognito-idp.") || strings.Contains(host, ".execute-api.")) {
 		return l.publicURL + path
 	}
+	if function, _, ok := strings.Cut(host, ".lambda-url."); ok && strings.HasSuffix(host, ".on.aws") {
+		return l.publicURL + gateway.URLPath + function + path
+	}
 	return s
 }
 

@@ -23,6 +23,7 @@ func corsHeaders(h http.Header, r *http.Request, cors sam.CORS) bool {
 		h.Add("Vary", "Origin")
 	}
 	if r.Method != http.MethodOptions {
+		setList(h, "Access-Control-Expose-Headers", cors.Expose)
 		return true
 	}
 	setList(h, "Access-Control-Allow-Methods", cors.Methods)

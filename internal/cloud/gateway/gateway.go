@@ -66,8 +66,8 @@ var (
 	errFailed   = errors.New("the function failed")
 )
 
-// PublicHandler serves what the world sees: the WebSocket at /{stage}, @connections below it, and the HTTP API
-// everywhere else.
+// PublicHandler serves what the world sees: the WebSocket at /{stage}, @connections below it, the URLs of functions
+// below URLPath, and the HTTP API everywhere else.
 func (g *Gateway) PublicHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ws := g.Stack.WebSocket
@@ -76,6 +76,8 @@ func (g *Gateway) PublicHandler() http.Handler {
 			g.serveSocket(w, r)
 		case ws != nil && strings.HasPrefix(r.URL.Path, "/"+ws.Stage+"/@connections/"):
 			g.serveConnections(w, r)
+		case strings.HasPrefix(r.URL.Path, URLPath):
+			g.serveFunctionURL(w, r)
 		default:
 			g.serveHTTPAPI(w, r)
 		}

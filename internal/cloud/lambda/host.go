@@ -174,12 +174,17 @@ func (h *Host) invoke(ctx context.Context, id, function, trigger string, payload
 	}
 	inv := newInvocation(id, p.function, trigger, payload)
 	inv.finished = func() { h.report(inv); h.running.Done() }
+	return h.await(ctx, p, inv, bin)
+}
+
+// await hands inv out and waits for its end, or for that of ctx.
+func (h *Host) await(ctx context.Context, p *pool, inv *invocation, bin binary) (invoke.Result, error) {
 	p.submit(inv, bin)
 	select {
 	case <-inv.done:
 	case <-ctx.Done():
 		p.abandon(inv)
-		return invoke.Result{}, fmt.Errorf("invoke %s: %w", function, ctx.Err())
+		return invoke.Result{}, fmt.Errorf("invoke %s: %w", inv.function.Name, ctx.Err())
 	}
 	return inv.result, inv.err
 }

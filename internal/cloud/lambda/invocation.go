@@ -26,6 +26,7 @@ type invocation struct {
 	settled  chan struct{}      // closed when the process that answered asks for work again
 	done     chan struct{}      // closed when result and err stand
 	finished func()             // called once, before done is closed
+	stream   *tap               // takes the answer as it comes; nil: it is taken whole
 
 	answered bool // under the lock of the process that runs it
 	once     sync.Once

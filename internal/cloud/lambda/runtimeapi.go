@@ -150,6 +150,10 @@ func (p *process) serveResponse(w http.ResponseWriter, r *http.Request) {
 	if inv == nil {
 		return
 	}
+	if inv.stream != nil {
+		p.serveStream(w, r, inv)
+		return
+	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, MaxSync+1))
 	switch {
 	case err != nil:

@@ -9,13 +9,8 @@ import (
 )
 
 type httpAPIProperties struct {
-	CorsConfiguration struct {
-		AllowOrigins oneOrMany `yaml:"AllowOrigins"`
-		AllowMethods oneOrMany `yaml:"AllowMethods"`
-		AllowHeaders oneOrMany `yaml:"AllowHeaders"`
-		MaxAge       number    `yaml:"MaxAge"`
-	} `yaml:"CorsConfiguration"`
-	Auth struct {
+	CorsConfiguration cors `yaml:"CorsConfiguration"`
+	Auth              struct {
 		DefaultAuthorizer string                   `yaml:"DefaultAuthorizer"`
 		Authorizers       map[string]jwtAuthorizer `yaml:"Authorizers"`
 	} `yaml:"Auth"`
@@ -29,6 +24,19 @@ type jwtAuthorizer struct {
 	} `yaml:"JwtConfiguration"`
 }
 
+// cors is how an HTTP API and a function URL say what pages of other origins may do.
+type cors struct {
+	AllowOrigins  oneOrMany `yaml:"AllowOrigins"`
+	AllowMethods  oneOrMany `yaml:"AllowMethods"`
+	AllowHeaders  oneOrMany `yaml:"AllowHeaders"`
+	ExposeHeaders oneOrMany `yaml:"ExposeHeaders"`
+	MaxAge        number    `yaml:"MaxAge"`
+}
+
+func (c cors) read() CORS {
+	return CORS{Origins: c.AllowOrigins, Methods: c.AllowMethods, Headers: c.AllowHeaders, Expose: c.ExposeHeaders, MaxAge: int(c.MaxAge)}
+}
+
 const bearerSource = "$request.header.Authorization"
 
 func (l *loader) httpAPI(res resource, n *yaml.Node) error {
@@ -39,10 +47,7 @@ func (l *loader) httpAPI(res resource, n *yaml.Node) error {
 	if err := n.Decode(&p); err != nil {
 		return err
 	}
-	cors := p.CorsConfiguration
-	api := &HTTPAPI{LogicalID: res.id, ID: res.ref, CORS: CORS{
-		Origins: cors.AllowOrigins, Methods: cors.AllowMethods, Headers: cors.AllowHeaders, MaxAge: int(cors.MaxAge),
-	}}
+	api := &HTTPAPI{LogicalID: res.id, ID: res.ref, CORS: p.CorsConfiguration.read()}
 	if name := p.Auth.DefaultAuthorizer; name != "" {
 		authorizer, ok := p.Auth.Authorizers[name]
 		if !ok {

@@ -25,6 +25,13 @@ type functionProperties struct {
 	} `yaml:"Environment"`
 	Policies          yaml.Node    `yaml:"Policies"`
 	EventInvokeConfig *asyncConfig `yaml:"EventInvokeConfig"`
+	FunctionURLConfig *urlConfig   `yaml:"FunctionUrlConfig"`
+}
+
+type urlConfig struct {
+	AuthType   string `yaml:"AuthType"`
+	InvokeMode string `yaml:"InvokeMode"`
+	CORS       cors   `yaml:"Cors"`
 }
 
 type asyncConfig struct {
@@ -69,6 +76,11 @@ func (l *loader) function(res resource, n *yaml.Node) error {
 	if f.Async, err = p.EventInvokeConfig.read(); err != nil {
 		return fmt.Errorf("EventInvokeConfig: %w", err)
 	}
+	if p.FunctionURLConfig != nil {
+		if f.URL, err = p.FunctionURLConfig.read(l.functionURL(f.Name)); err != nil {
+			return fmt.Errorf("FunctionUrlConfig: %w", err)
+		}
+	}
 	for _, other := range l.stack.Functions {
 		if other.Name == f.Name {
 			return fmt.Errorf("its folder %s has the same name as that of %s", f.Dir, other.LogicalID)
@@ -76,6 +88,13 @@ func (l *loader) function(res resource, n *yaml.Node) error {
 	}
 	l.stack.Functions = append(l.stack.Functions, f)
 	return nil
+}
+
+func (c *urlConfig) read(address string) (*FunctionURL, error) {
+	if c.AuthType != "NONE" || c.InvokeMode != "RESPONSE_STREAM" {
+		return nil, fmt.Errorf("AuthType %q with InvokeMode %q is not supported: NONE with RESPONSE_STREAM is", c.AuthType, c.InvokeMode)
+	}
+	return &FunctionURL{Address: address, CORS: c.CORS.read()}, nil
 }
 
 func (c *asyncConfig) read() (AsyncConfig, error) {

@@ -35,6 +35,11 @@ func (l *loader) declare(section *yaml.Node) ([]resource, error) {
 			return nil, fmt.Errorf("resource %s: %w", p.key, err)
 		}
 		out = append(out, res)
+		if res.kind == "AWS::Serverless::Function" && field(res.properties, "FunctionUrlConfig") != nil {
+			out = append(out, resource{ // which the transform makes
+				id: p.key + "Url", kind: "AWS::Lambda::Url", attributes: map[string]string{"FunctionUrl": l.functionURL(res.ref)},
+			})
+		}
 	}
 	l.resolver.resources = map[string]resource{}
 	for _, res := range out {
@@ -117,6 +122,11 @@ func (l *loader) nameFunction(res *resource) error {
 	res.ref = path.Base(path.Clean(uri.Value))
 	res.attributes["Arn"] = l.arn("lambda", "function:"+res.ref)
 	return nil
+}
+
+// functionURL is the address of a function that has one; its name stands where AWS has a random id.
+func (l *loader) functionURL(name string) string {
+	return fmt.Sprintf("https://%s.lambda-url.%s.on.aws/", name, l.in.Region)
 }
 
 func (l *loader) nameQueue(res *resource) error {

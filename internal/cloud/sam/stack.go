@@ -30,6 +30,13 @@ type Function struct {
 	Env       map[string]string
 	Policies  []Statement
 	Async     AsyncConfig
+	URL       *FunctionURL // nil: it has none
+}
+
+// FunctionURL is FunctionUrlConfig: an address of the function's own, open to everybody, whose answers are streamed.
+type FunctionURL struct {
+	Address string // https://, with a slash at the end
+	CORS    CORS
 }
 
 // AsyncConfig is EventInvokeConfig: how asynchronous invocations are retried and where they end.
@@ -67,7 +74,8 @@ type JWT struct {
 // CORS is CorsConfiguration.
 type CORS struct {
 	Origins, Methods, Headers []string
-	MaxAge                    int // seconds
+	Expose                    []string // headers of an answer that a page may read
+	MaxAge                    int      // seconds
 }
 
 // WebSocketAPI is the one AWS::Serverless::WebSocketApi.
