@@ -51,7 +51,7 @@ func TestHistoryFollowsItsChain(t *testing.T) {
 		a := h.add("", "a", false)
 		c1 := h.add(a, "b", false)
 		orphan := h.add(a, "X", false) // of an owner that lost its lease
-		h.add(c1, "[F]", true) // the same, a full one
+		h.add(c1, "[F]", true)         // the same, a full one
 		d := h.add(c1, "c", false)
 		lost := h.add(orphan, "Y", false)
 		full := h.add(d, "[a-c]", true)
