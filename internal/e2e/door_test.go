@@ -135,7 +135,7 @@ func (d door) takenOver(t *testing.T, sessionID string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(time.Second) {
+	for deadline := time.Now().Add(20 * time.Minute); ; time.Sleep(time.Second) { // the waits between triggers double
 		d.sweep(t)
 		state, err := d.table.State(t.Context(), sessionID)
 		if err == nil && (state.Fence > dead.Fence || state.Owner == "") {
