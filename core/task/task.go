@@ -107,6 +107,9 @@ func (t Task) Bound() bool { return t.Status == Running && t.Session != "" }
 func (t Task) FailedFor(delivery string) bool { return slices.Contains(t.FailedBy, delivery) }
 
 func (t Task) failedBy(delivery string) []string {
+	if delivery == "" {
+		return t.FailedBy
+	}
 	list := append(slices.Clone(t.FailedBy), delivery)
 	return list[max(0, len(list)-keptFailed):]
 }
