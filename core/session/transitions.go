@@ -156,6 +156,9 @@ func (s State) HandOff(me Me, now time.Time) Change {
 	return Change{s, s.released().due(now), me.mine()}
 }
 
+// Alive changes nothing, under the condition that the session is not deleted: for rows beside it that must not outlive it.
+func (s State) Alive() Change { return Change{s, s, cond.Is("phase", cond.OpNe, Deleted)} }
+
 // Delete turns the session into a tombstone that refuses everything. Rows are removed afterwards. ok is false when it is one.
 func (s State) Delete(now time.Time) (c Change, ok bool) {
 	if s.Phase == Deleted {

@@ -302,3 +302,25 @@ func TestAConfigurationOfSomebodyElseDoesNotCount(t *testing.T) {
 		}
 	})
 }
+
+func TestAConfigurationLivesAsLongAsItsSession(t *testing.T) {
+	bubble(t, helpful, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		p := &stage.Play{Stage: s}
+		must(t, create(p, id)(ctx))
+		for range 40 {
+			s.Clock.Advance(25 * time.Hour)
+			say(t, ctx, s, "hello")
+		}
+		if got := lastRequest(s).System; got != "Be brief." {
+			t.Errorf("after 40 days it runs with %q", got)
+		}
+		list, err := flow.ListSessions{Edges: s.Edges}.Do(ctx, flow.ListSessionsIn{Caller: stage.User})
+		if err != nil || len(list.Sessions) != 1 || list.Sessions[0].SessionID != id {
+			t.Errorf("listed: %+v, %v", list, err)
+		}
+		_, expires, err := s.Edges.Table.Config(ctx, id)
+		if st := s.State(id); err != nil || expires != st.ExpiresAt {
+			t.Errorf("the configuration ends at %d, the session at %d, %v", expires, st.ExpiresAt, err)
+		}
+	})
+}

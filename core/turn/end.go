@@ -2,11 +2,11 @@ package turn
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
 	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/loop"
 	"github.com/steadfast-agents/steadfast/core/model"
 	"github.com/steadfast-agents/steadfast/core/session"
@@ -288,10 +288,8 @@ func (o *owner) renewConfig(ctx context.Context) {
 		return
 	}
 	o.config.read = false
-	err := errors.Join(
-		o.Table.Commit(ctx, store.KeepConfig(o.id, o.state.ExpiresAt)),
-		o.Table.Commit(ctx, store.PutListing(o.state, c.Title)))
-	if err != nil {
+	err := o.Table.Commit(ctx, store.KeepConfig(o.id, o.state.ExpiresAt), store.PutListing(o.state, c.Title), store.ChangeState(o.state.Alive()))
+	if err != nil && !fault.Is(err, fault.Conflict) {
 		o.log.WarnContext(ctx, "the configuration was not renewed", "error", err)
 	}
 }
