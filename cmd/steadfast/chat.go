@@ -123,11 +123,14 @@ func (t *talk) say(ctx context.Context, text string) error {
 	return err
 }
 
+// typed is an answer as a line of JSON.
+type typed struct {
+	Type string `json:"type"`
+	client.Answer
+}
+
 func (t *talk) result(answer client.Answer) error {
-	raw, err := json.Marshal(struct {
-		Type string `json:"type"`
-		client.Answer
-	}{"answer", answer})
+	raw, err := json.Marshal(typed{"answer", answer})
 	if err != nil {
 		return fmt.Errorf("encode answer: %w", err)
 	}

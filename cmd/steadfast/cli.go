@@ -29,6 +29,11 @@ type cli struct {
 	Chat     chat     `cmd:"" help:"Talk to an agent: one message, or a conversation without one."`
 	Task     tasks    `cmd:"" help:"Run, look at and cancel tasks."`
 	Sessions sessions `cmd:"" help:"List, look at and delete sessions."`
+	Send     send     `cmd:"" help:"Say something in a session and leave."`
+	Stop     stop     `cmd:"" help:"Stop a session's turn."`
+	Events   events   `cmd:"" help:"Follow or print a session's events."`
+
+	Trajectory trajectory `cmd:"" help:"Print the turns of a saved stream: calls, reply, usage."`
 }
 
 // exit is a panic of kong's --help, which ends the program when it has printed.

@@ -42,7 +42,7 @@ type host struct {
 type hostInfo struct {
 	HTTP   string `json:"http"`
 	WS     string `json:"ws"`
-	Stream string `json:"stream"`
+	Stream string `json:"stream,omitempty"`
 	AWS    string `json:"aws"`
 	Table  string `json:"table"`
 	Bus    string `json:"bus"`

@@ -26,7 +26,7 @@ func (t *Turn) Event(e contract.SessionEvent) {
 	if json.Unmarshal(e.Data, &d) != nil {
 		return
 	}
-	t.ID = e.TurnID
+	t.ID, t.SessionID = e.TurnID, e.SessionID
 	if t.Begun == nil {
 		t.Begun = new(e.Index)
 	}

@@ -13,8 +13,9 @@ import (
 
 // Turn is what one turn has shown so far. The zero value has shown nothing. It is not safe for concurrent use.
 type Turn struct {
-	ID    string
-	Begun *int64 // index of the event that opened it; nil: not known
+	ID        string
+	SessionID string // as its log says
+	Begun     *int64 // index of the event that opened it; nil: not known
 
 	parts  []part
 	length int64 // code points shown

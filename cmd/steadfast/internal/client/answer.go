@@ -16,14 +16,18 @@ type Listener struct {
 	Dropped func(cause error, err error) // the connection was lost; err nil: it is back
 }
 
-// Answer is one turn as its client saw it.
+// Answer is one turn: as its client saw it, or as its log tells it.
 type Answer struct {
-	SessionID  string   `json:"session_id"`
-	TurnID     string   `json:"turn_id,omitempty"`
-	DeliveryID string   `json:"delivery_id,omitempty"`
-	Text       string   `json:"text"`
-	Tools      []string `json:"tools"`          // names of the calls, in order
-	Hole       bool     `json:"hole,omitempty"` // text was lost on the way: read the session for it
+	SessionID  string          `json:"session_id"`
+	TurnID     string          `json:"turn_id,omitempty"`
+	DeliveryID string          `json:"delivery_id,omitempty"`
+	Text       string          `json:"text"`
+	Tools      []string        `json:"tools"`           // names of the calls, in order
+	Calls      []Call          `json:"calls,omitempty"` // the calls themselves; only the log tells them
+	Usage      *contract.Usage `json:"usage,omitempty"`
+	Error      string          `json:"error,omitempty"`   // of a turn without an answer, from its log
+	Message    string          `json:"message,omitempty"` // the same as a sentence
+	Hole       bool            `json:"hole,omitempty"`    // text was lost on the way: read the session for it
 
 	length  int64           // of Text in code points, lost ones included
 	seen    map[string]bool // ids of tool calls
@@ -31,10 +35,21 @@ type Answer struct {
 	refused bool            // the last message was refused, not the turn failed
 	fence   int64           // of the turn's owner; an older owner may still be talking
 	last    int64           // highest event index; -1: none
+	first   int64           // index of the event that opened the turn; -1: not known
+}
+
+// Call is a tool call with its result.
+type Call struct {
+	ID         string          `json:"id"`
+	Name       string          `json:"name"`
+	Input      json.RawMessage `json:"input,omitempty"`
+	Status     string          `json:"status,omitempty"` // success or error; none: it has no result
+	Output     json.RawMessage `json:"output,omitempty"`
+	DurationMs int64           `json:"duration_ms,omitempty"`
 }
 
 func newAnswer(sessionID, deliveryID string) *Answer {
-	return &Answer{SessionID: sessionID, DeliveryID: deliveryID, Tools: []string{}, seen: map[string]bool{}, past: map[string]bool{}, last: -1}
+	return &Answer{SessionID: sessionID, DeliveryID: deliveryID, Tools: []string{}, seen: map[string]bool{}, past: map[string]bool{}, last: -1, first: -1}
 }
 
 // take folds one message in and reports whether it ends the turn. The error is the turn's own.
@@ -49,7 +64,10 @@ func (a *Answer) take(m contract.ServerMessage, on Listener) (over bool, err err
 	case contract.TypeStreamEvent:
 		a.event(m, on)
 	case contract.TypeComplete:
+		a.Usage = m.Usage
 		return m.SessionID == "" || m.SessionID == a.SessionID, nil
+	case contract.TypeSubscribed:
+		return a.settled(m)
 	case contract.TypeError:
 		a.refused = m.TurnID == "" && m.DeliveryID == ""
 		return true, turnError(m)
@@ -61,12 +79,28 @@ func (a *Answer) take(m contract.ServerMessage, on Listener) (over bool, err err
 	return false, nil
 }
 
+// settled ends the wait for a turn that runs no more and was not told again: somebody else has ended its session.
+func (a *Answer) settled(m contract.ServerMessage) (over bool, err error) {
+	if m.More || m.Status == "running" || m.Status == "waiting_approval" {
+		return false, nil
+	}
+	return true, &Error{Code: "connection_lost", Message: "the turn ended while the connection was lost; read session " + a.SessionID}
+}
+
+// from is the index to subscribe from: the turn's first event, or the last one seen; -1: none is known.
+func (a *Answer) from() int64 {
+	if a.first >= 0 {
+		return a.first
+	}
+	return a.last
+}
+
 // foreign reports whether m belongs to somebody else's turn or to an owner that has lost it.
 func (a *Answer) foreign(m contract.ServerMessage) bool {
 	if m.DeliveryID != "" && m.DeliveryID != a.DeliveryID || a.past[m.TurnID] {
 		return true
 	}
-	stale := m.TurnID != "" && m.Fence < a.fence
+	stale := m.TurnID != "" && m.Seq != nil && m.Fence < a.fence // what is told again has no seq
 	a.fence = max(a.fence, m.Fence)
 	return stale
 }
@@ -88,6 +122,8 @@ func (a *Answer) event(m contract.ServerMessage, on Listener) {
 	}
 	switch e := m.Event; {
 	case e == nil:
+	case e.InitEventLoop && m.Index != nil:
+		a.first = *m.Index
 	case e.Data != nil:
 		a.append(*e.Data, m.Offset, on)
 	case e.CurrentToolUse != nil:

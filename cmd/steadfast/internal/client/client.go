@@ -52,29 +52,52 @@ func (c *Client) http() *http.Client {
 
 // call sends in as JSON (nil: no body) and gives the body of a 2xx answer. A refused token is renewed once.
 func (c *Client) call(ctx context.Context, method, path string, in any) (json.RawMessage, error) {
-	out, err := c.try(ctx, method, path, in)
+	return renewing(ctx, c, func() (json.RawMessage, error) { return c.try(ctx, method, path, in) })
+}
+
+// renewing tries again with another token when this one is refused.
+func renewing[T any](ctx context.Context, c *Client, try func() (T, error)) (T, error) {
+	out, err := try()
 	var refused *Error
 	if errors.As(err, &refused) && refused.Status == http.StatusUnauthorized && c.Renew != nil {
 		if c.Token, err = c.Renew(ctx); err != nil {
-			return nil, err
+			return out, err
 		}
-		return c.try(ctx, method, path, in)
+		return try()
 	}
 	return out, err
 }
 
 func (c *Client) try(ctx context.Context, method, path string, in any) (json.RawMessage, error) {
+	res, err := c.do(ctx, method, c.URL+path, in)
+	if err != nil {
+		return nil, err
+	}
+	return readAll(ctx, res, c.URL)
+}
+
+func readAll(ctx context.Context, res *http.Response, at string) ([]byte, error) {
+	defer func() { _ = res.Body.Close() }() // read to the end below; nothing is lost
+	out, err := io.ReadAll(io.LimitReader(res.Body, maxAnswerBytes))
+	if err != nil {
+		return nil, unreachable(ctx, at, err)
+	}
+	return out, nil
+}
+
+// do sends a request and gives the answer if it is a 2xx one, with its body open.
+func (c *Client) do(ctx context.Context, method, target string, in any) (*http.Response, error) {
 	var body io.Reader
 	if in != nil {
 		encoded, err := json.Marshal(in)
 		if err != nil {
-			return nil, fmt.Errorf("encode the body of %s %s: %w", method, path, err)
+			return nil, fmt.Errorf("encode the body of %s %s: %w", method, target, err)
 		}
 		body = bytes.NewReader(encoded)
 	}
-	req, err := http.NewRequestWithContext(ctx, method, c.URL+path, body)
+	req, err := http.NewRequestWithContext(ctx, method, target, body)
 	if err != nil {
-		return nil, &Error{Code: "invalid", Message: fmt.Sprintf("%q is not a url", c.URL)}
+		return nil, &Error{Code: "invalid", Message: fmt.Sprintf("%q is not a url", target)}
 	}
 	req.Header.Set("Content-Type", "application/json")
 	if c.Token != "" {
@@ -82,17 +105,25 @@ func (c *Client) try(ctx context.Context, method, path string, in any) (json.Raw
 	}
 	res, err := c.http().Do(req)
 	if err != nil {
-		return nil, unreachable(ctx, c.URL, err)
+		return nil, unreachable(ctx, origin(target), err)
 	}
-	defer func() { _ = res.Body.Close() }() // read to the end below; nothing is lost
-	out, err := io.ReadAll(io.LimitReader(res.Body, maxAnswerBytes))
+	if res.StatusCode/100 == 2 {
+		return res, nil
+	}
+	said, err := readAll(ctx, res, origin(target))
 	if err != nil {
-		return nil, unreachable(ctx, c.URL, err)
+		return nil, err
 	}
-	if res.StatusCode/100 != 2 {
-		return nil, refusal(res.StatusCode, out, method, c.URL+path)
+	return nil, refusal(res.StatusCode, said, method, target)
+}
+
+// origin is the scheme and host of a url that was used.
+func origin(target string) string {
+	u, err := url.Parse(target)
+	if err != nil {
+		return target
 	}
-	return out, nil
+	return u.Scheme + "://" + u.Host
 }
 
 // unreachable explains a request that got no answer.

@@ -30,8 +30,7 @@ func (c *Chat) again(ctx context.Context, m contract.ClientMessage, a *Answer, o
 	if err != nil {
 		return err
 	}
-	if a.TurnID != "" && a.last >= 0 {
-		from := a.last // its event may be seen in part; what comes twice is known by its offset
+	if from := a.from(); a.TurnID != "" && from >= 0 { // what comes twice is known by its offset
 		err = c.resume(ctx, contract.ClientMessage{Action: "subscribe", SessionID: c.SessionID, StartIndex: &from}, a, on)
 		if err == nil || !a.refused {
 			return err

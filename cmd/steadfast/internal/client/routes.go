@@ -35,6 +35,7 @@ func DevToken(ctx context.Context, hc *http.Client, base, user string) (string, 
 type Connection struct {
 	WSURL     string `json:"wsUrl"`
 	SessionID string `json:"sessionId"`
+	StreamURL string `json:"streamUrl"` // of the session's events; empty: the stack has no streams
 }
 
 // Connect asks where the WebSocket is, for a session id that may be empty or new. Another caller's session is refused.
