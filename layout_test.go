@@ -33,7 +33,7 @@ var rings = [][]string{
 	{"core/snapshot", "core/skill", "core/loop", "core/retell"},
 	{"core/flow", "core/store", "core/bus", "core/bedrock", "core/entry", "core/identity", "core/socket", "core/turn", "core/memory",
 		"core/mcp", "core/money", "core/channel"},
-	{"core/boot", "core/boot/host", "agency"},
+	{"core/boot", "core/boot/live", "core/boot/host", "agency"},
 	{"agent", "functions/", "cmd/", "internal/"},
 }
 

@@ -8,13 +8,11 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/apigatewaymanagementapi"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/google/uuid"
 	"github.com/steadfast-agents/steadfast/core/bus"
 	"github.com/steadfast-agents/steadfast/core/flow"
-	"github.com/steadfast-agents/steadfast/core/socket"
 	"github.com/steadfast-agents/steadfast/core/store"
 )
 
@@ -77,21 +75,6 @@ func environmentCredentials(context.Context) (aws.Credentials, error) {
 		AccessKeyID: os.Getenv("AWS_ACCESS_KEY_ID"), SecretAccessKey: os.Getenv("AWS_SECRET_ACCESS_KEY"),
 		SessionToken: os.Getenv("AWS_SESSION_TOKEN"), Source: "environment",
 	}, nil
-}
-
-// Sockets posts to the connections of the WebSocket API. A connection that has gone is forgotten.
-func (e Edges) Sockets() *socket.Caster {
-	config := Config("APIGATEWAYMANAGEMENTAPI", e.Region)
-	endpoint := e.WebSocketEndpoint
-	client := apigatewaymanagementapi.NewFromConfig(config, func(o *apigatewaymanagementapi.Options) { o.BaseEndpoint = &endpoint })
-	return &socket.Caster{
-		Connections: client, Now: e.Now, Log: e.Log,
-		Gone: func(ctx context.Context, id string) {
-			if err := e.Table.Disconnect(ctx, id); err != nil {
-				e.Log.WarnContext(ctx, "a connection that has gone was not forgotten", "connection", id, "error", err)
-			}
-		},
-	}
 }
 
 // WebSocketURL is where clients open their sockets.

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
 	"github.com/steadfast-agents/steadfast/core/bedrock"
 	"github.com/steadfast-agents/steadfast/core/boot"
+	"github.com/steadfast-agents/steadfast/core/boot/live"
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/tool"
 	"github.com/steadfast-agents/steadfast/core/turn"
@@ -47,7 +48,7 @@ func MustEngine(e boot.Edges, c Content, timeout time.Duration) *turn.Engine {
 // Engine is MustEngine for content that is known to be sound.
 func Engine(e boot.Edges, c Content, timeout time.Duration) *turn.Engine {
 	return &turn.Engine{
-		Edges: e.Edges, Model: Model(e), Tools: c.Tools, Instructions: c.Instructions, Sockets: e.Sockets(), Strands: e.Strands,
+		Edges: e.Edges, Model: Model(e), Tools: c.Tools, Instructions: c.Instructions, Sockets: live.Sockets(e), Strands: e.Strands,
 		Remembered: &turn.Memory{}, HandOff: min(time.Minute, timeout/5),
 	}
 }
