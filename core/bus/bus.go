@@ -118,7 +118,7 @@ func (b Bus) send(ctx context.Context, entries []types.PutEventsRequestEntry) er
 	for try := 1; ; try++ {
 		out, err := b.EventBridge.PutEvents(ctx, &eventbridge.PutEventsInput{Entries: entries})
 		if err != nil {
-			return fault.Wrap(fault.Unavailable, err, "put %d events", len(entries))
+			return fault.Wrap(fault.Unavailable, err, "the bus does not answer")
 		}
 		again, code, refused := judge(entries, out.Entries)
 		if refused != nil {
@@ -131,7 +131,7 @@ func (b Bus) send(ctx context.Context, entries []types.PutEventsRequestEntry) er
 			return fault.New(fault.Unavailable, "the bus could not take %d of %d events: %s", len(again), len(entries), code)
 		}
 		if err := wait(ctx, time.Duration(try*try)*50*time.Millisecond); err != nil {
-			return fault.Wrap(fault.Unavailable, err, "put %d events", len(again))
+			return fault.Wrap(fault.Unavailable, err, "the bus does not answer")
 		}
 		entries = again
 	}

@@ -117,7 +117,7 @@ func TestStatuses(t *testing.T) {
 		{"conflict", "ada", fault.New(fault.Conflict, "it is final").Because("final"), 409, `{"message":"it is final","code":"final"}`, "INFO"},
 		{"denied", "ada", fault.New(fault.Denied, "not your session"), 403, `{"message":"not your session","code":"denied"}`, "INFO"},
 		{"limit", "ada", fault.New(fault.Limit, "too many"), 429, `{"message":"too many","code":"limit"}`, "INFO"},
-		{"unavailable", "ada", fault.Wrap(fault.Unavailable, secret, "the table does not answer"), 503, `{"message":"the service is not available, try again","code":"unavailable"}`, "WARN"},
+		{"unavailable", "ada", fault.Wrap(fault.Unavailable, secret, "the table does not answer"), 503, `{"message":"the table does not answer","code":"unavailable"}`, "WARN"},
 		{"out of time", "ada", context.DeadlineExceeded, 503, `{"message":"the service is not available, try again","code":"unavailable"}`, "WARN"},
 		{"internal", "ada", fault.Wrap(fault.Internal, secret, "encode row 7"), 500, `{"message":"something went wrong","code":"internal"}`, "ERROR"},
 		{"without a code", "ada", secret, 500, `{"message":"something went wrong","code":"internal"}`, "ERROR"},

@@ -16,6 +16,6 @@ func Example() {
 	fmt.Println("again: ", fault.Retryable(err))
 	// Output:
 	// log:    save task t-12: the table does not answer: dial tcp 10.0.0.7: timeout
-	// caller: the service is not available, try again
+	// caller: the table does not answer
 	// again:  true
 }

@@ -100,15 +100,15 @@ func Is(err error, code Code) bool { return err != nil && CodeOf(err) == code }
 // Retryable reports whether the same call may succeed later.
 func Retryable(err error) bool { return Is(err, Unavailable) }
 
-// Public gives the text a caller may see: the message of the outermost coded error without its cause, and a fixed sentence for
-// Unavailable and Internal, whose messages say what was being done inside.
+// Public gives the text a caller may see: the message of the outermost coded error without its cause, and a fixed
+// sentence for Internal.
 func Public(err error) string {
 	var e *Error
-	switch code := CodeOf(err); {
-	case code == Unavailable:
-		return "the service is not available, try again"
-	case code != Internal && errors.As(err, &e):
+	if errors.As(err, &e) && e.Code != Internal {
 		return e.Message
+	}
+	if CodeOf(err) == Unavailable {
+		return "the service is not available, try again"
 	}
 	return "something went wrong"
 }

@@ -43,7 +43,7 @@ func TestWhatAnErrorTells(t *testing.T) {
 		{"internal is hidden", fault.New(fault.Internal, "row 7 is odd"), view{fault.Internal, "", hidden, "row 7 is odd", false}},
 		{"with a reason", stale, view{fault.Conflict, "stale_token", "the token is stale", "the token is stale", false}},
 		{"a cause is not shown", fault.Wrap(fault.Unavailable, io.EOF, "read %s", "task t"),
-			view{fault.Unavailable, "", "the service is not available, try again", "read task t: EOF", true}},
+			view{fault.Unavailable, "", "read task t", "read task t: EOF", true}},
 		{"the outermost code counts", fault.Wrap(fault.Denied, stale, "send"),
 			view{fault.Denied, "stale_token", "send", "send: the token is stale", false}},
 		{"the outermost reason counts", fault.Wrap(fault.Denied, stale, "send").(*fault.Error).Because("mine"),

@@ -251,7 +251,8 @@ func failed(err error, format string, args ...any) error {
 	if ours(err) {
 		return fault.Wrap(fault.Internal, err, format, args...)
 	}
-	return fault.Wrap(fault.Unavailable, err, format, args...)
+	// Callers see the first sentence; which row it was is for the log.
+	return fault.Wrap(fault.Unavailable, fmt.Errorf(format+": %w", append(args, err)...), "the table does not answer")
 }
 
 // ours reports whether the service says that the request itself is wrong. The client knows whose fault an error is only for those
