@@ -51,10 +51,11 @@ func (v *view) show(ctx context.Context, e loop.Event) {
 		v.names[e.ID] = e.Name
 		v.cast.ToolUse(e.Name, e.ID)
 	case loop.Reset:
-		v.delta.Reset()
-		if ctx.Err() == nil {
-			v.cast.Reset(e.Attempt + 1)
+		if ctx.Err() != nil {
+			return // nothing is asked again: what was shown stands
 		}
+		v.delta.Reset()
+		v.cast.Reset(e.Attempt + 1)
 	case loop.Replied:
 		v.reply = e
 		for _, c := range e.Message.Calls() {

@@ -56,6 +56,7 @@ func (o *owner) finish(ctx context.Context, view *view, out loop.Outcome, err er
 	case err == nil:
 		return o.endCompleted(ctx, view, out, usage)
 	case errors.Is(err, errFlagged):
+		view.flush(ctx) // what was shown is kept
 		if err := o.reload(ctx); err != nil {
 			return false, err
 		}
