@@ -220,6 +220,17 @@ func TestSweepIsConditionalOnTheDueTime(t *testing.T) {
 	remedies := map[task.Remedy]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawTask(t)
+		// Each remedy is drawn on purpose: by chance alone a run may miss one.
+		switch kind := rapid.IntRange(0, 4).Draw(t, "kind"); kind {
+		case 0, 1, 2:
+			r.DuePK, r.DueSK = key.DuePK(key.TaskPK(r.TaskID)), key.DueSK(ms(-time.Minute))
+			r.Status, r.CompletionOwed, r.Rejects = task.Pending, 0, []int64{0, task.MaxAttempts, 0}[kind]
+			if kind == 2 {
+				r.Status, r.Retryable, r.CompletionOwed = task.Failed, false, 1
+			}
+		case 3:
+			r.DuePK, r.DueSK = "", ""
+		}
 		remedy, c := r.Sweep(now, 2*time.Minute)
 		remedies[remedy]++
 		if c.To.TaskID == "" {
