@@ -131,7 +131,7 @@ func event(b *testing.B, name string) []byte {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return bytes.ReplaceAll(data, []byte(`\"wait\":true`), []byte(`\"wait\":false`)) // nothing waits for a result here
+	return bytes.ReplaceAll(data, []byte(`\"wait\": true`), []byte(`\"wait\": false`)) // nothing waits for a result here
 }
 
 // start gives the ms from an event to its answer.
