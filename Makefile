@@ -4,6 +4,7 @@ GO       ?= go
 FUZZTIME ?= 1m
 BENCH    ?= .
 COUNT    ?= 6
+FIGURES  ?= bin/bench.txt
 
 # Packages whose tests also run under the race detector: all that is shared by goroutines and deploys.
 RACE ?= ./core/... $(wildcard ./agency/...)
@@ -77,9 +78,10 @@ soak: ## what takes long: real waits, long explorations, then each fuzz test for
 		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) $$(dirname $$file) </dev/null; \
 	done
 
-bench: ## benchmarks as text for benchstat; BENCH=regexp, COUNT=6
-	@$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) \
-		$$(grep -rl --include='*_test.go' '^func Benchmark' . | xargs -n1 dirname | sort -u)
+bench: $(RIE)/aws-lambda-rie ## every figure, as text for benchstat, also to FIGURES (bin/bench.txt); BENCH=regexp, COUNT=6
+	@mkdir -p $(dir $(FIGURES))
+	@STEADFAST_RIE=$(RIE)/aws-lambda-rie $(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) -timeout 1h \
+		$$(grep -rl --include='*_test.go' '^func Benchmark' . | xargs -n1 dirname | sort -u) | tee $(FIGURES)
 
 update: ## write the golden files anew; look at the diff: a changed golden is a changed contract
 	$(GO) test $$(grep -rlE --include='*_test.go' 'flag\.Bool\("update"' . | xargs -n1 dirname | sort -u) -update
