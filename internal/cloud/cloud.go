@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -46,7 +47,7 @@ type Options struct {
 	FireSchedules bool                         // also fire cron schedules; the sweep and one-time schedules always fire
 	Parameters    map[string]string            // of the template
 	Env           map[string]map[string]string // function -> variables laid over the template's
-	ModelSpec     string                       // the model behind Bedrock; empty or "offline": the offline model
+	ModelSpec     string                       // the model behind Bedrock; see docs/models.md. Empty or "offline": the offline model
 	Model         bedrock.Responder            // in place of ModelSpec
 	RetryDelays   []time.Duration              // before retries of asynchronous invocations; default 1 s and 2 s
 
@@ -84,6 +85,7 @@ type Cloud struct {
 	recent    recent
 	scheduler *scheduler.Scheduler
 	gateway   *gateway.Gateway
+	model     http.Handler // answers as Bedrock
 	guard     *iam.Guard
 
 	once   sync.Once
@@ -98,7 +100,7 @@ func Start(ctx context.Context, o Options) (*Cloud, error) {
 	c := &Cloud{options: o.withDefaults()}
 	c.log = c.options.Log
 	for _, step := range []func() error{
-		c.open, c.load, c.startServices, c.startFunctions, c.startEvents, c.startGateway, ctx.Err, c.serve, c.announce,
+		c.open, c.load, c.loadModel, c.startServices, c.startFunctions, c.startEvents, c.startGateway, ctx.Err, c.serve, c.announce,
 	} {
 		if err := step(); err != nil {
 			return nil, errors.Join(fmt.Errorf("start the local cloud: %w", err), c.Close(context.Background()))

@@ -130,7 +130,7 @@ func TestInfoFile(t *testing.T) {
 	base := c.Info().HTTP
 	want := map[string]string{
 		"http": base, "ws": "ws" + strings.TrimPrefix(base, "http") + "/live", "aws": c.Info().AWS,
-		"table": "steadfast-Notes", "bus": "default", "issuer": base + "/us-east-1_local", "region": "us-east-1",
+		"table": "steadfast-Notes", "bus": "default", "issuer": base + "/us-east-1_local", "region": "us-east-1", "stream": "",
 	}
 	if diff := cmp.Diff(want, decode[map[string]string](t, string(body))); diff != "" {
 		t.Errorf("info file (-want +got):\n%s", diff)

@@ -3,10 +3,8 @@ package cloud
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
-	"github.com/steadfast-agents/steadfast/internal/cloud/bedrock"
 	"github.com/steadfast-agents/steadfast/internal/cloud/dynamo"
 	"github.com/steadfast-agents/steadfast/internal/cloud/gateway"
 	"github.com/steadfast-agents/steadfast/internal/cloud/iam"
@@ -48,26 +46,9 @@ func (c *Cloud) startGateway() error {
 	return nil
 }
 
-// model is what answers as Bedrock.
-func (c *Cloud) model() (bedrock.Responder, error) {
-	if c.options.Model != nil {
-		return c.options.Model, nil
-	}
-	switch c.options.ModelSpec {
-	case "", "offline":
-		return nil, nil // the server's own
-	}
-	return nil, fmt.Errorf("the model %q is not known: offline is", c.options.ModelSpec)
-}
-
 // serve opens the doors and lets kept work go on.
 func (c *Cloud) serve() error {
-	responder, err := c.model()
-	if err != nil {
-		return err
-	}
-	model := &bedrock.Server{Model: responder, Log: c.log}
-	c.listeners.serve(c.publicHandler(), c.awsHandler(model), func(err error) {
+	c.listeners.serve(c.publicHandler(), c.awsHandler(c.model), func(err error) {
 		c.log.Error("a listener ended", "error", err)
 	})
 	c.functions.Start()

@@ -1,7 +1,7 @@
 // Package bedrock is Amazon Bedrock's runtime in the local cloud: the Converse and ConverseStream operations on the real
 // wire, for the AWS SDK of any language. A request is first held against the rules of the real service, strictly, and
 // refused with its kind of message; then a Responder answers it. The default Responder is the offline model (Offline),
-// which needs no network; tests give a Script.
+// which needs no network; tests give a Script. Upstream, instead, passes requests on to the real service.
 //
 // The package never repairs a request, never checks signatures or policies (the local cloud's front does), and knows
 // nothing of the rest of Steadfast: it speaks JSON and event-stream frames only.
@@ -36,7 +36,7 @@ type Responder interface {
 // The zero value is ready and answers with the offline model at its default pace.
 type Server struct {
 	Model Responder    // nil: Offline{Delay: DefaultDelay}
-	Log   *slog.Logger // nil: discard. One line a request at debug level, refusals at warn level, never message text
+	Log   *slog.Logger // nil: discard. One line a request at debug level, refusals and failures at warn level, never message text
 
 	requests atomic.Int64
 	attempts Attempts
@@ -75,6 +75,13 @@ func (s *Server) converse(w http.ResponseWriter, r *http.Request, stream bool) {
 	s.whole(w, r, req, started)
 }
 
+// noteFailure logs what a responder, which may be a bridge to a real model, says it failed on.
+func (s *Server) noteFailure(ctx context.Context, req Request, err error) {
+	if ctx.Err() == nil && !errors.Is(err, errHangup) {
+		s.log().Warn("model request failed", "model", req.ModelID, "error", err)
+	}
+}
+
 func (s *Server) model() Responder {
 	if s.Model == nil {
 		return Offline{Delay: DefaultDelay, Attempts: &s.attempts}
@@ -82,11 +89,14 @@ func (s *Server) model() Responder {
 	return s.Model
 }
 
-func (s *Server) log() *slog.Logger {
-	if s.Log == nil {
+func (s *Server) log() *slog.Logger { return logOr(s.Log) }
+
+// logOr is log, or nowhere.
+func logOr(log *slog.Logger) *slog.Logger {
+	if log == nil {
 		return slog.New(slog.DiscardHandler)
 	}
-	return s.Log
+	return log
 }
 
 func readRequest(w http.ResponseWriter, r *http.Request) (Request, error) {

@@ -22,6 +22,7 @@ func (s *Server) streamed(w http.ResponseWriter, r *http.Request, req Request, s
 			err = f.add(part)
 		}
 		if err != nil {
+			s.noteFailure(r.Context(), req, err)
 			f.fail(r.Context(), err)
 			return
 		}

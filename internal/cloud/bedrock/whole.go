@@ -15,6 +15,7 @@ func (s *Server) whole(w http.ResponseWriter, r *http.Request, req Request, star
 			panic(http.ErrAbortHandler) // how a handler breaks its connection
 		}
 		if err != nil {
+			s.noteFailure(r.Context(), req, err)
 			writeError(w, asError(err))
 			return
 		}
