@@ -23,7 +23,7 @@ func Check(r Request) error {
 	c.tools(r.Tools)
 	c.messages(r.Messages)
 	if c.toolBlocks && len(r.Tools) == 0 {
-		c.fail("tools", "must not be empty while messages hold tool calls or results")
+		c.fail(word("tools"), "must not be empty while messages hold tool calls or results")
 	}
 	if c.err != nil {
 		return c.err
@@ -39,36 +39,36 @@ type checker struct {
 	points     int
 }
 
-func (c *checker) fail(path, format string, args ...any) {
+func (c *checker) fail(path place, format string, args ...any) {
 	if c.err == nil {
-		c.err = fault.New(fault.Invalid, "%s: %s", path, fmt.Sprintf(format, args...))
+		c.err = fault.New(fault.Invalid, "%s: %s", path.String(), fmt.Sprintf(format, args...))
 	}
 }
 
 // want fails unless ok.
-func (c *checker) want(ok bool, path, format string, args ...any) {
+func (c *checker) want(ok bool, path place, format string, args ...any) {
 	if !ok {
 		c.fail(path, format, args...)
 	}
 }
 
 func (c *checker) settings(r Request) {
-	c.want(r.System == "" || !blank(r.System), "system", "is blank")
-	c.want(r.MaxTokens >= 0, "maxTokens", "is %d, must be positive, or 0 for the model's default", r.MaxTokens)
+	c.want(r.System == "" || !blank(r.System), word("system"), "is blank")
+	c.want(r.MaxTokens >= 0, word("maxTokens"), "is %d, must be positive, or 0 for the model's default", r.MaxTokens)
 	if r.Temperature != nil {
-		c.want(*r.Temperature >= 0 && *r.Temperature <= 1, "temperature", "is %v, must be from 0 to 1", *r.Temperature)
+		c.want(*r.Temperature >= 0 && *r.Temperature <= 1, word("temperature"), "is %v, must be from 0 to 1", *r.Temperature)
 	}
 	c.choice(r.ToolChoice, r.Tools)
 }
 
-func (c *checker) name(path, name string) {
+func (c *checker) name(path place, name string) {
 	c.want(allowed(name, MaxToolName, nameRune), path, "%q is not 1 to %d letters, digits, _ and -", name, MaxToolName)
 }
 
 func (c *checker) choice(choice ToolChoice, tools []ToolSpec) {
 	if choice.Any {
-		c.want(choice.Name == "", "toolChoice", "asks for any tool and for %q", choice.Name)
-		c.want(len(tools) > 0, "toolChoice", "asks for a tool and none is offered")
+		c.want(choice.Name == "", word("toolChoice"), "asks for any tool and for %q", choice.Name)
+		c.want(len(tools) > 0, word("toolChoice"), "asks for a tool and none is offered")
 	}
 	if choice.Name == "" {
 		return
@@ -78,18 +78,18 @@ func (c *checker) choice(choice ToolChoice, tools []ToolSpec) {
 			return
 		}
 	}
-	c.fail("toolChoice.name", "%q is not among the tools", choice.Name)
+	c.fail(word("toolChoice.name"), "%q is not among the tools", choice.Name)
 }
 
 func (c *checker) tools(tools []ToolSpec) {
 	seen := make(map[string]bool, len(tools))
 	for i, t := range tools {
-		path := fmt.Sprintf("tools[%d]", i)
-		c.name(path+".name", t.Name)
-		c.want(!seen[t.Name], path+".name", "%q is the name of an earlier tool", t.Name)
-		c.want(t.Description == "" || !blank(t.Description), path+".description", "is blank")
+		path := word(fmt.Sprintf("tools[%d]", i))
+		c.name(path.of("name"), t.Name)
+		c.want(!seen[t.Name], path.of("name"), "%q is the name of an earlier tool", t.Name)
+		c.want(t.Description == "" || !blank(t.Description), path.of("description"), "is blank")
 		problem := schemaFault(t.Schema)
-		c.want(problem == "", path+".schema", "%s", problem)
+		c.want(problem == "", path.of("schema"), "%s", problem)
 		seen[t.Name] = true
 	}
 }
