@@ -1,0 +1,9 @@
+package agency
+
+import "time"
+
+// Cooldown x
+type Cooldown struct {
+	Slot   string
+	Window time.Duration
+}
