@@ -80,18 +80,25 @@ func (f Subscribe) replay(ctx context.Context, c store.Connection, sessionID str
 		return 0, false, err
 	}
 	next = begin
+	telling := ctx
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		telling, cancel = context.WithDeadline(ctx, deadline.Add(-replayReserve))
+		defer cancel()
+	}
 	resets := slices.Contains(c.Features, contract.FeatureReset)
 	for turn, err := range retell.Turns(upTo(f.events(ctx, sessionID, begin), before, &next)) {
-		switch deadline, ok := ctx.Deadline(); {
-		case err != nil:
-			return 0, false, err
-		case !turn.Ended() && !all:
+		if err == nil && !turn.Ended() && !all {
 			return next, false, nil // its owner's
-		case ok && time.Until(deadline) < replayReserve:
-			return *turn.Begun, true, nil
 		}
-		// Of a turn that goes on nothing is taken back here: that could overtake what its next owner tells.
-		if err := f.Tell(ctx, c.ID, turn.Messages(resets && turn.Ended())...); err != nil {
+		if err == nil { // of a turn that goes on nothing is taken back here: that could overtake what its next owner tells
+			err = f.Tell(telling, c.ID, turn.Messages(resets && turn.Ended())...)
+		}
+		switch {
+		case err == nil:
+		case turn != nil && telling.Err() != nil && ctx.Err() == nil:
+			return *turn.Begun, true, nil
+		default:
 			return 0, false, err
 		}
 	}
