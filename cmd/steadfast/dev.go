@@ -21,7 +21,7 @@ type dev struct {
 	Info          string            `help:"Write the addresses to this file once ready." type:"path" placeholder:"FILE"`
 	EnvVars       string            `name:"env-vars" help:"Write the functions' environment to this file once ready, as sam local takes it." type:"path" placeholder:"FILE"`
 	Dir           string            `help:"Folder of template.yaml; found from here upwards when not given." type:"path" placeholder:"DIR"`
-	Model         string            `help:"Which model answers: nothing for the offline one." placeholder:"SPEC"`
+	Model         string            `help:"Which model answers: offline (the default), openai:<base-url>#<name> for a server of the OpenAI API, bedrock:<id> for Amazon Bedrock with your own credentials. See docs/models.md." placeholder:"SPEC"`
 	Parameter     map[string]string `help:"A parameter of the template." mapsep:"none" placeholder:"K=V"`
 	FireSchedules bool              `help:"Fire cron schedules, reminders and check-ins too."`
 	IAMReport     bool              `name:"iam-report" help:"At the end, list which permissions were used, never used and denied."`
@@ -71,7 +71,7 @@ func (d dev) Run(c *cli, s *surroundings) (err error) {
 		}
 	}
 	if !d.Demo {
-		d.invite(s)
+		d.invite(s, h.info.HTTP)
 		<-ctx.Done()
 	}
 	if d.IAMReport {
@@ -118,14 +118,14 @@ func (d dev) ready(s *surroundings, info hostInfo) {
 	s.print(nil, "Steadfast is up.\n  http  %s\n  ws    %s\n  aws   %s\n  data  %s", info.HTTP, info.WS, info.AWS, kept)
 }
 
-// invite names what to try next.
-func (d dev) invite(s *surroundings) {
+// invite names what to try next at url.
+func (d dev) invite(s *surroundings, url string) {
 	if s.json {
 		return
 	}
 	at := ""
-	if d.Addr != "127.0.0.1:8787" {
-		at = " --url http://" + d.Addr
+	if url != defaultURL {
+		at = " --url " + url
 	}
 	s.print(nil, "\nTry in another terminal:")
 	for _, command := range []string{`chat "what time is it?"`, `task run "call get_current_time" --wait`, `sessions list`} {

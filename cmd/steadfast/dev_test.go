@@ -137,7 +137,7 @@ func TestDevStaysUpUntilInterrupted(t *testing.T) {
 		asked.Parameter["StageName"] != "live" || !asked.FireSchedules || !asked.Verbose {
 		t.Errorf("asked for %+v", asked)
 	}
-	if want := "  steadfast chat \"what time is it?\" --url http://127.0.0.1:9999\n"; !strings.Contains(r.out.String(), want) {
+	if want := "  steadfast chat \"what time is it?\" --url " + s.URL + "\n"; !strings.Contains(r.out.String(), want) {
 		t.Errorf("stdout lacks %q:\n%s", want, r.out.String())
 	}
 }

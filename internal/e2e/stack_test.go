@@ -106,7 +106,7 @@ func standsIn(text, token string) bool {
 // start gives a test a cloud of its own.
 func start(t *testing.T, o cloud.Options) stack {
 	t.Helper()
-	if o.Model == nil {
+	if o.Model == nil && o.ModelSpec == "" {
 		o.Model = quick()
 	}
 	w, err := open(o)
