@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/steadfast-agents/steadfast/core/contract"
@@ -81,12 +82,13 @@ func decode(what string, data []byte, v any) error {
 	err := d.Decode(v)
 	var wrong *json.UnmarshalTypeError
 	switch {
-	case err == nil && d.More():
-		return fault.New(fault.Invalid, "%s: must be one JSON object", what)
 	case err == nil:
+		if _, err := d.Token(); !errors.Is(err, io.EOF) {
+			return fault.New(fault.Invalid, "%s: must be one JSON object", what)
+		}
 		return nil
 	case errors.As(err, &wrong) && wrong.Field != "":
-		return fault.New(fault.Invalid, "%s: must be a %s, is a %s", wrong.Field, jsonName(wrong), wrong.Value)
+		return fault.New(fault.Invalid, "%s: must be %s, is %s", wrong.Field, jsonName(wrong), article(wrong.Value))
 	case errors.As(err, &wrong):
 		return fault.New(fault.Invalid, "%s: must be a JSON object", what)
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
@@ -99,15 +101,22 @@ func decode(what string, data []byte, v any) error {
 func jsonName(e *json.UnmarshalTypeError) string {
 	switch e.Type.Kind().String() {
 	case "string":
-		return "string"
+		return "a string"
 	case "bool":
-		return "boolean"
+		return "a boolean"
 	case "slice", "array":
-		return "list"
+		return "a list"
 	case "map", "struct", "ptr":
-		return "object"
+		return "an object"
 	}
-	return "number"
+	return "a number"
+}
+
+func article(noun string) string {
+	if strings.ContainsAny(noun[:1], "aeiou") {
+		return "an " + noun
+	}
+	return "a " + noun
 }
 
 // Handler is a Lambda handler of the HTTP API.
