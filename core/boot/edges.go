@@ -35,6 +35,7 @@ func MustEnv(needs ...Need) Env {
 
 // MustOpen is MustEnv that also prepares the clients. It asks nothing over the network.
 func MustOpen(needs ...Need) Edges {
+	UseMemory()
 	env := MustEnv(needs...)
 	table := store.Table{Name: env.TableName, DynamoDB: dynamodb.NewFromConfig(Config("DYNAMODB", env.Region))}
 	events := bus.Bus{

@@ -50,7 +50,7 @@ func newContender(b *testing.B) contender {
 			out.env = append(out.env, name+"="+value)
 		}
 	}
-	out.env = append(out.env, "AWS_ACCESS_KEY_ID=bench", "AWS_SECRET_ACCESS_KEY=bench")
+	out.env = append(out.env, "AWS_ACCESS_KEY_ID=bench", "AWS_SECRET_ACCESS_KEY=bench", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE=512")
 	cmd := exec.Command("go", "build", "-tags=lambda.norpc", "-ldflags=-s", "-o", out.program, "./internal/bench/contender")
 	cmd.Dir, cmd.Env = project, append(os.Environ(), "CGO_ENABLED=0")
 	if said, err := cmd.CombinedOutput(); err != nil {
