@@ -43,6 +43,9 @@ func busMessages() map[string]any {
 		"agent_task_completed.by_name": contract.TaskCompleted{TaskID: "t-1", Status: "COMPLETED", OutputRef: "ab12", Principal: user},
 		"task_result":                  contract.TaskResult{TaskID: "t-1", Status: "COMPLETED", Output: "the answer"},
 		"task_result.failed":           contract.TaskResult{TaskID: "t-1", Status: "FAILED", Error: "cancelled"},
+		"send_message":                 contract.SendMessage{Message: "Hello", ContinuationToken: "tok", Admission: contract.Coalesce, DeliveryID: "dlv_1"},
+		"send_message.small":           contract.SendMessage{Message: "Hello", ContinuationToken: "tok"},
+		"stop_session":                 contract.StopSession{Clear: true},
 		"delivery":                     contract.Delivery{DeliveryID: "dlv_1", SessionID: "s-1", ContinuationToken: "tok"},
 		"error_body":                   contract.ErrorBody{Message: "title: 600 bytes, the limit is 512", Code: "invalid"},
 	}
@@ -67,10 +70,11 @@ func socketMessages() map[string]any {
 		"server.init_event_loop":  stream(contract.StreamEventBody{InitEventLoop: true}),
 		"server.event_complete":   stream(contract.StreamEventBody{Complete: true}),
 		"server.reset":            stream(contract.StreamEventBody{Reset: &contract.ResetBody{Attempt: 2}}),
-		"server.complete":         contract.ServerMessage{Type: contract.TypeComplete, SessionID: "s-1", TurnID: "turn_3", DeliveryID: "dlv_1"},
+		"server.complete":         contract.ServerMessage{Type: contract.TypeComplete, SessionID: "s-1", TurnID: "turn_3", DeliveryID: "dlv_1", Usage: &usage},
 		"server.complete.small":   contract.ServerMessage{Type: contract.TypeComplete, SessionID: "s-1"},
 		"server.error":            contract.ServerMessage{Type: contract.TypeError, Error: "Internal server error", Message: "try again"},
 		"server.pong":             contract.ServerMessage{Type: contract.TypePong},
+		"server.subscribed":       contract.ServerMessage{Type: contract.TypeSubscribed, SessionID: "s-1", Index: ptr(int64(57)), Status: "running", More: true},
 	}
 }
 
