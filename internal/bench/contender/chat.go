@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -27,13 +28,16 @@ type sink struct {
 	mu              sync.Mutex
 	messages, bytes int
 	last            []byte
+	text            time.Time // of the first piece of an answer
 }
 
 // PostToConnection takes a frame.
 func (s *sink) PostToConnection(_ context.Context, in *apigatewaymanagementapi.PostToConnectionInput, _ ...func(*apigatewaymanagementapi.Options)) (*apigatewaymanagementapi.PostToConnectionOutput, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.messages++
+	if s.messages++; s.messages == 2 { // the first tells that the turn begins
+		s.text = time.Now()
+	}
 	s.bytes += len(in.Data)
 	s.last = in.Data
 	return &apigatewaymanagementapi.PostToConnectionOutput{}, nil
@@ -84,6 +88,7 @@ type said struct {
 	Last     string  `json:"last,omitempty"`
 	History  int     `json:"history"`
 	Error    string  `json:"error,omitempty"`
+	first    time.Time
 }
 
 // turn speaks one turn. same: a worker that remembers the session; reload: one that reads it anew, as a worker that has not met
@@ -100,6 +105,7 @@ func (c *chatter) turn(ctx context.Context, mode string) said {
 	}
 	s := said{Mark: "turn", Ms: float64(time.Since(begun).Microseconds()) / 1000}
 	s.Messages, s.Bytes, s.Last = c.sink.drain()
+	s.first = c.sink.text
 	s.History = c.asked.messages + 1
 	switch {
 	case err != nil:
@@ -152,11 +158,12 @@ func warm(ctx context.Context, n, unmeasured int, mode string) error {
 	if err != nil {
 		return err
 	}
-	l, err := measure(n, unmeasured, func() error {
-		if s := c.turn(ctx, mode); s.Error != "" {
-			return fmt.Errorf("%s", s.Error)
+	l, err := measure(n, unmeasured, func() (time.Time, error) {
+		s := c.turn(ctx, mode)
+		if s.Error != "" {
+			return s.first, errors.New(s.Error)
 		}
-		return nil
+		return s.first, nil
 	})
 	if err != nil {
 		return err

@@ -122,19 +122,22 @@ func cpu() time.Duration {
 
 // laps are measured rounds, in microseconds.
 type laps struct {
-	Wall []int64 `json:"wall_us"`
-	CPU  []int64 `json:"cpu_us"`
+	Wall  []int64 `json:"wall_us"`
+	CPU   []int64 `json:"cpu_us"`
+	First []int64 `json:"first_us"` // until the first token was there
 }
 
-// measure runs f n times after some unmeasured rounds.
-func measure(n, unmeasured int, f func() error) (laps, error) {
+// measure runs f n times after some unmeasured rounds. f tells when the first token was there.
+func measure(n, unmeasured int, f func() (first time.Time, err error)) (laps, error) {
 	var l laps
 	for i := range n + unmeasured {
 		used, begun := cpu(), time.Now()
-		if err := f(); err != nil {
+		first, err := f()
+		if err != nil {
 			return l, err
 		}
 		if i >= unmeasured {
+			l.First = append(l.First, first.Sub(begun).Microseconds())
 			l.Wall = append(l.Wall, time.Since(begun).Microseconds())
 			l.CPU = append(l.CPU, (cpu() - used).Microseconds())
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
@@ -20,16 +21,19 @@ func raw(ctx context.Context, n int) error {
 		Messages:        []types.Message{{Role: types.ConversationRoleUser, Content: []types.ContentBlock{&types.ContentBlockMemberText{Value: request}}}},
 		InferenceConfig: &types.InferenceConfiguration{MaxTokens: aws.Int32(4096)},
 	}
-	l, err := measure(n, 30, func() error {
+	l, err := measure(n, 30, func() (first time.Time, err error) {
 		out, err := c.ConverseStream(ctx, in)
 		if err != nil {
-			return err
+			return first, err
 		}
 		stream := out.GetStream()
 		defer stream.Close()
-		for range stream.Events() {
+		for e := range stream.Events() {
+			if _, ok := e.(*types.ConverseStreamOutputMemberContentBlockDelta); ok && first.IsZero() {
+				first = time.Now()
+			}
 		}
-		return stream.Err()
+		return first, stream.Err()
 	})
 	if err != nil {
 		return err
