@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/steadfast-agents/steadfast/internal/cloud/identity"
 )
@@ -31,32 +30,27 @@ func startDev(t *testing.T, host string) *dev {
 	d := &dev{file: filepath.Join(dir, "env.json"), data: filepath.Join(dir, "data")}
 	program, info := filepath.Join(scratch, "steadfast"), filepath.Join(dir, "info.json")
 	run(t, nil, "go", "build", "-o", program, "./cmd/steadfast")
-	cmd := exec.Command(program, "dev", "--json", "--iam-report", "--dir", project, "--data", d.data, "--addr", host+":0",
-		"--aws-addr", host+":0", "--info", info, "--env-vars", d.file)
-	var out, said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &said
-	if err := cmd.Start(); err != nil {
+	p, err := begin(exec.Command(program, "dev", "--json", "--iam-report", "--dir", project, "--data", d.data, "--addr", host+":0",
+		"--aws-addr", host+":0", "--info", info, "--env-vars", d.file))
+	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { d.end(t, cmd, &out, &said) })
-	eventually(t, "steadfast dev to be up", func() bool {
-		_, err := os.Stat(info)
-		return err == nil
-	})
+	t.Cleanup(func() { d.end(t, p) })
+	if !p.comesUp(func() bool { _, err := os.Stat(info); return err == nil }) {
+		t.Fatal("steadfast dev does not come up")
+	}
 	readJSON(t, info, &d.info)
 	readJSON(t, d.file, &d.env)
 	return d
 }
 
 // end interrupts it and holds its last line, the report on permissions, against the policies: nothing was denied.
-func (d *dev) end(t *testing.T, cmd *exec.Cmd, out, said *bytes.Buffer) {
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Error(err)
+func (d *dev) end(t *testing.T, p *process) {
+	p.end(syscall.SIGINT)
+	if p.failure != nil {
+		t.Fatalf("steadfast dev: %v\n%s", p.failure, &p.said)
 	}
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("steadfast dev ended with %v", err)
-	}
-	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	lines := strings.Split(strings.TrimSpace(p.out.String()), "\n")
 	var report struct {
 		Functions []struct {
 			Function string
@@ -78,7 +72,7 @@ func (d *dev) end(t *testing.T, cmd *exec.Cmd, out, said *bytes.Buffer) {
 		t.Error("no function called AWS under its policies")
 	}
 	if t.Failed() {
-		t.Logf("steadfast dev said:\n%s", said)
+		t.Logf("steadfast dev said:\n%s", &p.said)
 	}
 }
 
@@ -96,14 +90,14 @@ func (d *dev) warm(t *testing.T) {
 	}
 }
 
-// token is good for user, and signed with the key that the local cloud keeps in its data folder.
-func (d *dev) token(t *testing.T, user string) string {
+// token is good for the user of the sample events. It is signed with the key that the local cloud keeps in its data folder.
+func (d *dev) token(t *testing.T) string {
 	t.Helper()
 	issuer, err := identity.New(identity.Options{URL: d.info.Issuer, ClientID: "steadfastdev", Dir: d.data})
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, err := issuer.Token(user, identity.TokenOptions{})
+	token, err := issuer.Token("ada", identity.TokenOptions{Claims: map[string]any{"sub": "c4d8f4a8-3051-70d9-8f5c-2f4a1b6e9d10"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,24 +134,4 @@ func readJSON(t *testing.T, path string, into any) {
 	if err := json.Unmarshal(read(t, path), into); err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
-}
-
-// eventually polls until ok, for at most a minute.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	deadline, tick := time.After(time.Minute), time.NewTicker(20*time.Millisecond)
-	defer tick.Stop()
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("waited in vain: %s", what)
-		}
-	}
-}
-
-// killed ends a process with all that it started.
-func killed(cmd *exec.Cmd) {
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it may have ended by itself
-	_ = cmd.Wait()
 }

@@ -1,13 +1,11 @@
 package rehearsal_test
 
 import (
-	"bytes"
 	"fmt"
 	"net"
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"syscall"
 	"testing"
 
 	"github.com/steadfast-agents/steadfast/internal/cloud/sam"
@@ -34,18 +32,16 @@ func (e emulator) invoke(t *testing.T, f sam.Function, event string) []byte {
 	cmd := exec.Command(e.rie, "--log-level", "error", "--runtime-interface-emulator-address", address, "--runtime-api-address", free(t),
 		filepath.Join(e.dir, f.LogicalID, "bootstrap"))
 	cmd.Dir, cmd.Env = t.TempDir(), e.environment(t, f)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // the function ends with it
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Start(); err != nil {
+	p, err := begin(cmd)
+	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
-		killed(cmd)
+	t.Cleanup(func() {
+		p.kill()
 		if t.Failed() {
-			t.Logf("the emulator said:\n%s", &said)
+			t.Logf("the emulator said:\n%s%s", &p.out, &p.said)
 		}
-	}()
+	})
 	return post(t, "http://"+address+"/2015-03-31/functions/function/invocations", read(t, event))
 }
 

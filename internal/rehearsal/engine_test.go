@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // engine is a container engine that answers.
@@ -55,42 +54,18 @@ func hosted(t *testing.T) engine {
 	}
 	dir := t.TempDir()
 	socket := "unix://" + filepath.Join(dir, "docker.sock")
-	cmd := exec.Command(dockerd, "--host", socket, "--data-root", filepath.Join(dir, "data"), "--exec-root", filepath.Join(dir, "exec"),
-		"--pidfile", filepath.Join(dir, "pid"), "--storage-driver", "vfs")
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Start(); err != nil {
+	p, err := begin(exec.Command(dockerd, "--host", socket, "--data-root", filepath.Join(dir, "data"), "--exec-root", filepath.Join(dir, "exec"),
+		"--pidfile", filepath.Join(dir, "pid"), "--storage-driver", "vfs"))
+	if err != nil {
 		t.Skipf("no container engine: dockerd: %v", err)
 	}
-	ended := make(chan struct{})
-	go func() { _ = cmd.Wait(); close(ended) }() // what it said tells more than its status
-	stop := func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended by itself
-		<-ended
-	}
-	t.Cleanup(stop)
+	t.Cleanup(func() { p.end(syscall.SIGTERM) })
 	e := engine{env: []string{"DOCKER_HOST=" + socket}}
-	if !e.comesUp(ended) {
-		stop()
-		t.Skipf("no container engine: dockerd does not come up; it said:\n%s", tail(said.String(), 20))
+	if !p.comesUp(e.answers) {
+		p.end(syscall.SIGTERM)
+		t.Skipf("no container engine: dockerd does not come up; it said:\n%s", tail(p.said.String(), 20))
 	}
 	return e
-}
-
-// comesUp waits until the engine answers, for at most a minute and while it has not ended.
-func (e engine) comesUp(ended <-chan struct{}) bool {
-	deadline, tick := time.After(time.Minute), time.NewTicker(100*time.Millisecond)
-	defer tick.Stop()
-	for !e.answers() {
-		select {
-		case <-ended:
-			return false
-		case <-deadline:
-			return false
-		case <-tick.C:
-		}
-	}
-	return true
 }
 
 func tail(text string, lines int) string {

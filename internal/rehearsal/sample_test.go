@@ -32,9 +32,14 @@ var samples = []sample{
 	{"create-session-from-event", nil, `null`},
 	{"list-sessions", nil, `200 {sessions [{createdAt string sessionId string title string}]}`},
 	{"get-session", nil, `200 {continuationToken string createdAt string expiresAt string mode string pending number sessionId string status string title string}`},
-	{"connect", nil, `200 {sessionId string wsUrl string}`},
+	{"connect", nil, `200 {sessionId string streamUrl string wsUrl string}`},
 	{"ws-message", nil, `200`},
 	{"run-turn", nil, `null`},
+	{"send-message", nil, `202 {deliveryId string sessionId string}`},
+	{"get-session-events", whenIdle, "200 " + turn},
+	{"stream-session", nil, `401 {code string message string}`},
+	{"stream-session", withBearer, "200 " + turn},
+	{"stop-session", nil, `202 {stopping bool}`},
 	{"run-agent-task", nil, `null`},
 	{"get-task", whenDone, `200 {output string status string taskId string}`},
 	{"cancel-task", nil, `409 {code string message string}`},
@@ -43,6 +48,10 @@ var samples = []sample{
 	{"ws-disconnect", nil, `200`},
 	{"delete-session", nil, `204`},
 }
+
+// turn is what happens in the session of the samples, as its stream tells it.
+const turn = "session.started turn.started message.received step.started actions.requested action.result actions.completed step.completed " +
+	"step.started message.appended message.completed step.completed turn.completed session.waiting"
 
 // runner runs a function with an event and gives what it answers.
 type runner interface {
@@ -89,10 +98,30 @@ func (s sample) event(t *testing.T, d *dev) string {
 
 // withToken offers a token that is good, where browsers can put one.
 func withToken(t *testing.T, d *dev, event map[string]any) {
-	encoded := base64.RawURLEncoding.EncodeToString([]byte(d.token(t, "ada")))
+	encoded := base64.RawURLEncoding.EncodeToString([]byte(d.token(t)))
 	offered := "base64UrlBearerAuthorization, base64UrlBearerAuthorization." + encoded
 	event["headers"].(map[string]any)["Sec-WebSocket-Protocol"] = offered
 	event["multiValueHeaders"].(map[string]any)["Sec-WebSocket-Protocol"] = []string{offered}
+}
+
+// withBearer has a token that is good.
+func withBearer(t *testing.T, d *dev, event map[string]any) {
+	event["headers"].(map[string]any)["authorization"] = "Bearer " + d.token(t)
+	fromTheStart(event)
+}
+
+func fromTheStart(event map[string]any) {
+	event["queryStringParameters"].(map[string]any)["startIndex"] = "0"
+}
+
+// whenIdle waits until the local cloud says that the session of the samples owes no answer, and asks for all of its events.
+func whenIdle(t *testing.T, d *dev, event map[string]any) {
+	fromTheStart(event)
+	look := read(t, filepath.Join(project, "events", "get-session.json"))
+	eventually(t, "the session to be idle", func() bool {
+		answer := d.own(t, "get-session", look)
+		return bytes.Contains(answer, []byte(`\"status\":\"waiting\"`)) && bytes.Contains(answer, []byte(`\"pending\":0`))
+	})
 }
 
 // whenDone waits until the local cloud says of the task that it is done: its functions run what the sample began.
@@ -105,23 +134,42 @@ func whenDone(t *testing.T, d *dev, event map[string]any) {
 
 // describe tells an answer's status and the shape of what it says, or the error.
 func describe(answer []byte) string {
-	var v any
-	if err := json.Unmarshal(bytes.TrimSpace(answer), &v); err != nil {
+	var a struct {
+		StatusCode   int
+		Body         string
+		ErrorMessage *string
+	}
+	head, stream, streams := bytes.Cut(bytes.TrimSpace(answer), make([]byte, 8)) // a function URL that streams
+	if err := json.Unmarshal(head, &a); err != nil && !bytes.Equal(head, []byte("null")) {
 		return fmt.Sprintf("no JSON: %v", err)
 	}
-	m, _ := v.(map[string]any)
-	if e, ok := m["errorMessage"]; ok {
-		return fmt.Sprintf("error %v", e)
+	switch {
+	case a.ErrorMessage != nil:
+		return "error " + *a.ErrorMessage
+	case streams:
+		return strings.TrimSpace(fmt.Sprintf("%d %s", a.StatusCode, shapes(string(stream))))
+	case a.StatusCode > 0:
+		return strings.TrimSpace(fmt.Sprintf("%d %s", a.StatusCode, shapes(a.Body)))
 	}
-	status, ok := m["statusCode"]
-	if !ok {
-		return shape(v)
+	return shapes(string(head))
+}
+
+// shapes is what values that follow one another look like. Events of a stream are told by their types, one type in a row once.
+func shapes(text string) string {
+	var out []string
+	for d := json.NewDecoder(strings.NewReader(text)); d.More(); {
+		var v any
+		if err := d.Decode(&v); err != nil {
+			return fmt.Sprintf("no JSON: %v", err)
+		}
+		event, _ := v.(map[string]any)
+		kind, ok := event["type"].(string)
+		if !ok {
+			kind = shape(v)
+		}
+		out = append(out, kind)
 	}
-	body, _ := m["body"].(string)
-	if err := json.Unmarshal([]byte(body), &v); body == "" || err != nil {
-		return strings.TrimSpace(fmt.Sprintf("%v %s", status, body))
-	}
-	return fmt.Sprintf("%v %s", status, shape(v))
+	return strings.Join(slices.Compact(out), " ")
 }
 
 // shape is a value without what it says: {name string tags [string]}. A list has the shapes that occur in it.
