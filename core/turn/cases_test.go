@@ -311,6 +311,43 @@ func TestP10ASecondMessage(t *testing.T) {
 	})
 }
 
+func TestAStopAndWhatWaits(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		clear bool
+		want  []string
+	}{
+		{"a plain stop ends the turn alone", false, []string{
+			`message.received {"text":"hello","deliveryIds":["dlv_1"]}`, `turn.failed {"status":"cancelled","error":"cancelled"}`,
+			`message.received {"text":"then this","deliveryIds":["dlv_2"]}`}},
+		{"a clearing stop cancels what waits too", true, []string{
+			`message.received {"text":"hello","deliveryIds":["dlv_1"]}`, `turn.failed {"status":"cancelled","error":"cancelled"}`,
+			`message.received {"text":"then this","deliveryIds":["dlv_2"]}`, `turn.failed {"status":"cancelled","error":"stopped before it began"}`}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			slow := func(req model.Request) fake.Turn { return helpful(req).Pausing(time.Second) }
+			bubble(t, slow, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+				p := &stage.Play{Stage: s}
+				s.During = func() {
+					s.During = nil
+					_, err := s.Send(context.Background(), id, "then this", as(contract.Coalesce, "dlv_2"))
+					must(t, err, stop(p, id, tt.clear)(context.Background()))
+				}
+				_, err := s.Send(ctx, id, "hello", as(contract.Preempt, "dlv_1"))
+				must(t, err, s.Drain(ctx), s.Check(id))
+				if diff := cmp.Diff(tt.want, told(t, s, id, "message.received", "turn.failed")); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
+				_, err = s.Send(ctx, id, "after all", as(contract.Preempt, "dlv_3"))
+				must(t, err, s.Drain(ctx), s.Check(id))
+				if got := told(t, s, id, "turn.completed"); !strings.Contains(got[len(got)-1], "you said after all") {
+					t.Errorf("the message after the stop: %v", got)
+				}
+			})
+		})
+	}
+}
+
 func completions(s *stage.Stage) []string {
 	var list []string
 	for _, e := range s.Bus.Of(contract.AgentTaskCompleted) {

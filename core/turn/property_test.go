@@ -28,7 +28,7 @@ type deed struct {
 }
 
 var deeds = []string{
-	"send", "send", "send", "send", "stop", "clear", "task", "cancel", "drain", "drain", "drain", "sweep", "pass", "back", "crash", "crash", "lose trigger", "worker", "delete",
+	"send", "send", "send", "send", "stop", "clear", "task", "create task", "cancel", "drain", "drain", "drain", "sweep", "pass", "back", "crash", "crash", "lose trigger", "worker", "delete",
 }
 
 // midst are those that may happen in the middle of an answer.
@@ -245,6 +245,9 @@ func (c *chaos) try(ctx context.Context, d deed) error {
 		return err
 	case "task":
 		return c.bindOne(ctx, d.n)
+	case "create task":
+		_, err := c.Edges.Table.CreateTask(ctx, request(fmt.Sprintf("t%d", d.n%3), "", "do it"))
+		return err
 	case "cancel":
 		_, err := flow.CancelTask{Edges: c.Edges}.Do(ctx, flow.TaskOf{TaskID: fmt.Sprintf("t%d", d.n%3), Caller: stage.User.ID})
 		return err

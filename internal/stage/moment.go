@@ -76,8 +76,8 @@ func (w *Watch) task(id string, row attr.Item, sessions map[string]*rows) {
 	t := decode(row, &task.Task{})
 	was := w.tasks[id]
 	w.tasks[id] = t
-	if (was.Status == task.Completed || was.Cancelled) && (t.Status != was.Status || t.Cancelled != was.Cancelled || t.Output != was.Output) {
-		w.say("task %s: %s (cancelled %t) became %s (cancelled %t)", id, was.Status, was.Cancelled, t.Status, t.Cancelled)
+	if (was.Status == task.Completed || was.Cancelled) && (t.Status != was.Status || t.Cancelled != was.Cancelled || t.Output != was.Output || t.Error != was.Error) {
+		w.say("task %s: %s (cancelled %t) %s became %s (cancelled %t) %s", id, was.Status, was.Cancelled, was.Error, t.Status, t.Cancelled, t.Error)
 	}
 	if was.CompletionOwed != 0 && t.CompletionOwed != was.CompletionOwed && t.Fence != was.Fence {
 		w.say("task %s: run %d began over the owed completion of run %d", id, t.Fence, was.CompletionOwed)
@@ -88,6 +88,16 @@ func (w *Watch) task(id string, row attr.Item, sessions map[string]*rows) {
 	}
 	if t.Bound() {
 		w.bound(id, t, sessions[t.Session])
+	}
+}
+
+// running: a turn whose task is over is to end.
+func (w *Watch) running(id string, s session.State) {
+	if s.Phase != session.Open && s.Phase != session.Parked || s.Task == nil {
+		return
+	}
+	if t := w.tasks[s.Task.ID]; (t.Status != task.Running || t.Fence != s.Task.Fence) && !s.Stopped() {
+		w.say("session %s: %s goes on, and its task %s is %s, run %d", id, s.TurnID(), s.Task.ID, t.Status, t.Fence)
 	}
 }
 

@@ -152,6 +152,9 @@ func (w *Watch) look() {
 			w.task(text(row, key.PK)[len("TASK#"):], row, sessions)
 		}
 	}
+	for id, r := range sessions {
+		w.running(id, r.state)
+	}
 }
 
 func collect(sessions map[string]*rows, row attr.Item) {
