@@ -81,7 +81,7 @@ func echo(p *standin.Peer, m contract.ClientMessage) {
 func TestHelp(t *testing.T) {
 	r := at(t)("")
 	r.run(t, 0, "--help")
-	for _, word := range []string{"dev", "token", "chat", "task", "sessions", "--url", "--json"} {
+	for _, word := range []string{"dev", "token", "chat", "task", "sessions", "send", "stop", "events", "trajectory", "--url", "--json"} {
 		if !strings.Contains(r.out.String(), word) {
 			t.Errorf("help does not mention %s:\n%s", word, r.out.String())
 		}
@@ -220,6 +220,26 @@ func TestSessions(t *testing.T) {
 	r = begin("")
 	r.run(t, 0, "sessions", "list", "--url", s.URL, "--json")
 	same(t, "stdout", r.out.String(), `{"sessions":[]}`+"\n")
+}
+
+func TestTrajectory(t *testing.T) {
+	stream := `{"type":"turn.started","index":1,"sessionId":"s","turnId":"turn_1","data":{}}
+{"type":"turn.failed","index":2,"sessionId":"s","turnId":"turn_1","data":{"status":"cancelled","error":"stopped"}}
+`
+	want := `{"type":"answer","session_id":"s","turn_id":"turn_1","text":"","tools":[],"error":"cancelled","message":"stopped"}` + "\n"
+	new := at(t)
+	r := new(stream)
+	r.run(t, 0, "trajectory", "--events", "-")
+	same(t, "of stdin", r.out.String(), want)
+	file := filepath.Join(t.TempDir(), "events.ndjson")
+	if err := os.WriteFile(file, []byte(stream), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r = new("")
+	r.run(t, 0, "trajectory", "--events", file)
+	same(t, "of a file", r.out.String(), want)
+	new("").run(t, 1, "trajectory", "--events", file+"x")
+	new("nonsense").run(t, 1, "trajectory", "--events", "-")
 }
 
 func TestWho(t *testing.T) {

@@ -175,6 +175,51 @@ func TestP13DroppedConnectionIsOpenedAgain(t *testing.T) {
 	}
 }
 
+// A turn is subscribed to from the event that opened it, and what is told again is no older owner's.
+func TestP13TheRestIsToldAgain(t *testing.T) {
+	s := standin.New(t)
+	text := func(piece string, offset int64) contract.ServerMessage {
+		return contract.ServerMessage{Type: contract.TypeStreamEvent, Event: &contract.StreamEventBody{Data: &piece}, TurnID: "t-1", Offset: &offset}
+	}
+	s.Say = func(p *standin.Peer, m contract.ClientMessage) {
+		turn := &standin.Turn{ID: "t-1", Fence: 4, Session: m.SessionID}
+		if m.Action != "subscribe" {
+			begin := turn.Begin()
+			begin.Index = new(int64(17))
+			p.Send(begin, turn.Text("It w", 30))
+			p.Drop()
+			return
+		}
+		if *m.StartIndex != 17 {
+			t.Errorf("subscribed from %d, want the event that opened the turn", *m.StartIndex)
+		}
+		reset := contract.ServerMessage{Type: contract.TypeStreamEvent, Event: &contract.StreamEventBody{Reset: &contract.ResetBody{Attempt: 2}}, TurnID: "t-1", Offset: new(int64(0))}
+		p.Send(reset, text("It is noon.", 0),
+			contract.ServerMessage{Type: contract.TypeComplete, SessionID: m.SessionID, TurnID: "t-1", DeliveryID: s.Heard()[0].DeliveryID, Usage: &contract.Usage{InputTokens: 3}},
+			contract.ServerMessage{Type: contract.TypeSubscribed, SessionID: m.SessionID, Status: "waiting"})
+	}
+	got, err := chat(s).Ask(t.Context(), "hello", client.Listener{})
+	if err != nil || got.Text != "It is noon." || got.Hole || got.Usage == nil || got.Usage.InputTokens != 3 {
+		t.Errorf("Ask(...) = %+v, %v", got, err)
+	}
+}
+
+// A session that runs nothing, and told no end, has lost the turn: nobody waits for it.
+func TestTurnThatIsNotToldAgainIsGivenUpAtOnce(t *testing.T) {
+	s := standin.New(t)
+	s.Say = func(p *standin.Peer, m contract.ClientMessage) {
+		if m.Action != "subscribe" {
+			p.Send((&standin.Turn{ID: "t-1"}).Text("x", 5))
+			p.Drop()
+			return
+		}
+		p.Send(contract.ServerMessage{Type: contract.TypeSubscribed, SessionID: m.SessionID, Status: "waiting"})
+	}
+	if _, err := chat(s).Ask(t.Context(), "hello", client.Listener{}); codeOf(err) != "connection_lost" {
+		t.Errorf("Ask(...) = %v", err)
+	}
+}
+
 func TestStackThatCannotResumeGetsTheDeliveryAgain(t *testing.T) {
 	s := standin.New(t)
 	s.Say = func(p *standin.Peer, m contract.ClientMessage) {
