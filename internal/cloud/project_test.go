@@ -1,7 +1,6 @@
 package cloud_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -10,11 +9,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/steadfast-agents/steadfast/internal/cloud"
+	"github.com/steadfast-agents/steadfast/internal/transcript"
 )
 
 // project is a copy of the test project as a module of its own, and binaries what it is built to. Both are shared.
@@ -60,22 +59,7 @@ func copyProject(dir string) error {
 }
 
 // buffer takes what many goroutines write.
-type buffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
-}
+type buffer = transcript.Transcript
 
 // running is a cloud under test.
 type running struct {

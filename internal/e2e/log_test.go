@@ -1,29 +1,14 @@
 package e2e_test
 
 import (
-	"bytes"
 	"strings"
-	"sync"
 	"testing"
+
+	"github.com/steadfast-agents/steadfast/internal/transcript"
 )
 
 // record keeps what was written. It is safe for concurrent use.
-type record struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (r *record) Write(p []byte) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.buf.Write(p)
-}
-
-func (r *record) String() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.buf.String()
-}
+type record struct{ transcript.Transcript }
 
 // lines gives the lines of what was written that have all the words.
 func (r *record) lines(words ...string) []string {

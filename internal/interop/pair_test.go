@@ -1,7 +1,6 @@
 package interop_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,9 +8,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"github.com/steadfast-agents/steadfast/internal/transcript"
 )
 
 // pair is a running stack and a running Node program beside it.
@@ -19,7 +19,7 @@ type pair struct {
 	dir   string // of info, log and recalled sessions
 	info  stackInfo
 	stack *exec.Cmd
-	log   *record
+	log   *transcript.Transcript
 	node  *node
 }
 
@@ -38,7 +38,7 @@ func startPair(format string) (*pair, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pair{dir: dir, log: &record{}}
+	p := &pair{dir: dir, log: &transcript.Transcript{}}
 	infoFile := filepath.Join(dir, "info.json")
 	p.stack = exec.Command(command, "dev", "--addr", "127.0.0.1:0", "--info", infoFile, "--dir", project, "--verbose",
 		"--parameter", "SnapshotFormat="+format, "--parameter", "McpAllowedHosts=mcp.example.com")
@@ -90,24 +90,6 @@ func (b bench) showLogOfFailed() {
 			b.t.Logf("what both said is in %s", path)
 		}
 	}
-}
-
-// record takes what processes print.
-type record struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (r *record) Write(p []byte) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.buf.Write(p)
-}
-
-func (r *record) String() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.buf.String()
 }
 
 // eventually polls until ok, for at most a minute.

@@ -1,20 +1,19 @@
 package lambda_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/steadfast-agents/steadfast/internal/cloud/invoke"
 	"github.com/steadfast-agents/steadfast/internal/cloud/lambda"
 	"github.com/steadfast-agents/steadfast/internal/cloud/sam"
+	"github.com/steadfast-agents/steadfast/internal/transcript"
 )
 
 // cache is shared by all tests that do not change sources, so that each function is built once.
@@ -31,22 +30,7 @@ func TestMain(m *testing.M) {
 }
 
 // safeBuffer takes logs and output of many goroutines.
-type safeBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *safeBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *safeBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
-}
+type safeBuffer = transcript.Transcript
 
 // host is a lambda.Host with what it logged and printed.
 type host struct {

@@ -31,7 +31,7 @@ func (b *Bridge) limits(out *openai.ChatCompletionRequest, in bedrock.Inference)
 	if in.MaxTokens != nil {
 		// Most servers know max_tokens alone; those that do not, refuse it and mean the other.
 		if b.takes("max_tokens") {
-			out.MaxTokens = *in.MaxTokens
+			out.MaxTokens = *in.MaxTokens //lint:ignore SA1019 it is the name that other servers know
 		} else {
 			out.MaxCompletionTokens = *in.MaxTokens
 		}
