@@ -117,6 +117,8 @@ func TestRefusals(t *testing.T) {
 		{"timeout", function(`CodeUri: f, Timeout: 901`), "over Lambda's"},
 		{"memory", function(`CodeUri: f, MemorySize: much`), `"much" is not a whole number`},
 		{"retries", function(`CodeUri: f, EventInvokeConfig: {MaximumRetryAttempts: 3}`), "not 0 to 2"},
+		{"URL with a buffer", function(`CodeUri: f, FunctionUrlConfig: {AuthType: NONE}`), `InvokeMode "" is not supported`},
+		{"URL with IAM", function(`CodeUri: f, FunctionUrlConfig: {AuthType: AWS_IAM, InvokeMode: RESPONSE_STREAM}`), `AuthType "AWS_IAM"`},
 		{"managed policy", function(`CodeUri: f, Policies: [AWSLambdaExecute]`), "policy 1: only policies written out"},
 		{"deny", function(`CodeUri: f, Policies: {Statement: [{Effect: Deny, Action: a, Resource: b}]}`), `effect "Deny"`},
 		{"other resource", "Resources: {Q: {Type: AWS::Lambda::Function}}", "resource Q: the type AWS::Lambda::Function is not supported"},

@@ -97,6 +97,27 @@ func TestProjectTemplateAPIs(t *testing.T) {
 	}
 }
 
+// TestProjectTemplateURL: the address of a function is known to the one that tells it.
+func TestProjectTemplateURL(t *testing.T) {
+	stack := project(t)
+	want := &sam.FunctionURL{
+		Address: "https://stream-session.lambda-url.us-east-1.on.aws/",
+		CORS:    sam.CORS{Origins: []string{"*"}, Methods: []string{"GET"}, Headers: []string{"authorization"}, MaxAge: 3600},
+	}
+	if diff := cmp.Diff(want, function(t, stack, "stream-session").URL); diff != "" {
+		t.Errorf("URL of stream-session (-want +got):\n%s", diff)
+	}
+	if got := function(t, stack, "connect").Env["STREAM_ENDPOINT"]; got != want.Address {
+		t.Errorf("connect has STREAM_ENDPOINT=%q", got)
+	}
+	if got := stack.Outputs["StreamUrl"]; got != want.Address {
+		t.Errorf("output StreamUrl = %q", got)
+	}
+	if expose := stack.HTTP.CORS.Expose; len(expose) != 1 || expose[0] != "x-next-index" {
+		t.Errorf("exposed headers = %q", expose)
+	}
+}
+
 func TestProjectTemplateRest(t *testing.T) {
 	stack := project(t)
 	table := sam.Table{
