@@ -117,7 +117,9 @@ func TestOtherPeoplesSessions(t *testing.T) {
 	for _, id := range []string{made, adopted} {
 		before := s.under(t, key.SessionPK(id))
 		for _, r := range []struct{ method, path, body string }{
-			{"GET", "/agent/sessions/" + id, ""}, {"DELETE", "/agent/sessions/" + id, ""}, {"POST", "/agent/connect", fmt.Sprintf(`{"sessionId":%q}`, id)},
+			{"GET", "/agent/sessions/" + id, ""}, {"DELETE", "/agent/sessions/" + id, ""},
+			{"GET", "/agent/sessions/" + id + "/events", ""}, {"POST", "/agent/sessions/" + id + "/stop", ""},
+			{"POST", "/agent/sessions/" + id + "/messages", `{"message":"What is my name?","continuationToken":"x"}`}, {"POST", "/agent/connect", fmt.Sprintf(`{"sessionId":%q}`, id)},
 		} {
 			got := s.as(other, r.method, r.path, r.body)
 			if got.status != 403 || got.body != `{"message":"not your session","code":"denied"}` {
