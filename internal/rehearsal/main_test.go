@@ -56,11 +56,11 @@ func samTool(t *testing.T, name string) string {
 	return filepath.Join(tool(t, "STEADFAST_SAM", "test-aws"), "bin", name)
 }
 
-// tidy is an environment in which SAM asks nobody anything: no telemetry, no credentials of the developer.
+// tidy is an environment in which SAM asks nobody anything: no telemetry, no credentials of the developer, and nobody where AWS is.
 func tidy(more ...string) []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "AWS_") })
 	env = append(env, "SAM_CLI_TELEMETRY=0", "AWS_DEFAULT_REGION=us-east-1", "AWS_EC2_METADATA_DISABLED=true",
-		"AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull)
+		"AWS_ENDPOINT_URL=http://127.0.0.1:1", "AWS_MAX_ATTEMPTS=1", "AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull)
 	return append(env, more...)
 }
 
