@@ -1,0 +1,356 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { WebSocket } from 'ws'
+import { Chat, MAX_FRAME_BYTES, MAX_MESSAGE_BYTES, SteadfastError } from '../../../../docs/client/steadfast.js'
+import { SESSION, again, chatting, owner, stage } from './stage.mjs'
+
+const ended = (turn, status, text) => assert.deepEqual([turn.status, turn.text], [status, text])
+
+test('a message and its answer', async t => {
+  const there = await stage(t, {}, async peer => {
+    assert.deepEqual(peer.protocols, ['base64UrlBearerAuthorization', 'base64UrlBearerAuthorization.a8O8PT8'])
+    assert.equal(peer.url.searchParams.get('features'), 'reset')
+    assert.deepEqual(await peer.subscribed(7), { action: 'subscribe', session_id: SESSION })
+    const asked = await peer.next()
+    assert.deepEqual(asked, { request: 'What time is it?', session_id: SESSION, admission: 'coalesce', delivery_id: 'd-1' })
+    const o = owner()
+    peer.say(o.init(8), o.tool('clock', 'c1'), o.text('It is ', 0), o.text('1 o’clock 🕐.', 6, 12), o.text(' Bye.', 18, 12),
+      { type: 'pong' }, { ...o.complete('d-1', 15), usage: { inputTokens: 3 } })
+  })
+  const { chat, story } = chatting(t, there, { token: 'kü=?' })
+  const turn = await chat.send('What time is it?', { admission: 'coalesce', deliveryId: 'd-1' })
+  ended(turn, 'complete', 'It is 1 o’clock 🕐. Bye.')
+  assert.deepEqual(turn.usage, { inputTokens: 3 })
+  assert.deepEqual(turn.tools, [{ id: 'c1', name: 'clock', at: 0 }])
+  assert.deepEqual([...turn.deliveries], ['d-1'])
+  assert.equal(chat.nextIndex, 16)
+  assert.deepEqual(story, ['[connecting]', '[open]', 'turn turn_1', 'tool clock', '+It is ', '+1 o’clock 🕐.', '+ Bye.', 'end complete'])
+  assert.deepEqual(there.calls.map(c => [c.name, c.token, c.body]), [['POST /agent/connect', 'kü=?', { sessionId: SESSION }]])
+})
+
+test('P15 a message over 128 KB is refused before it is sent, naming the limit', async t => {
+  const { chat, story } = chatting(t, { url: 'http://127.0.0.1:9' })
+  await assert.rejects(chat.send('é'.repeat(MAX_MESSAGE_BYTES / 2)), { code: 'limit', message: /has 1311\d\d bytes, the limit is 131072 \(128 KB\)/ })
+  assert.deepEqual(story, [])
+})
+
+test('P13 a socket that drops in mid-answer is opened again, from the turn’s first index, without gap or repeat', async t => {
+  const o = owner()
+  const [init, one] = [o.init(3), o.text('Hellö ', 0, 5)]
+  const there = await stage(t, {},
+    async peer => {
+      await peer.subscribed(2)
+      await peer.next()
+      peer.say(init, one)
+      setTimeout(() => peer.drop(), 20)
+    },
+    async peer => {
+      assert.equal((await peer.next()).start_index, 3)
+      peer.say({ type: 'subscribed', session_id: SESSION, index: 3, status: 'running' })
+      assert.deepEqual((await peer.next()).delivery_id, 'd-1') // nobody knows whether it arrived
+      peer.say(...again(init, { ...one, event: { data: 'Hellö w😀' } }), o.text('rld', 8), o.complete('d-1', 9))
+    })
+  const { chat, story } = chatting(t, there)
+  ended(await chat.send('hi', { deliveryId: 'd-1' }), 'complete', 'Hellö w😀rld')
+  assert.deepEqual(story, ['[connecting]', '[open]', 'turn turn_1', '+Hellö ', '[waiting]', '[connecting]', '[open]', '+w😀', '+rld', 'end complete'])
+})
+
+test('a turn that ended while nobody was connected is told to its end', async t => {
+  const o = owner()
+  const there = await stage(t, {},
+    async peer => {
+      await peer.subscribed(0)
+      await peer.next()
+      peer.say(o.init(1), o.text('wrong beg', 0))
+      setTimeout(() => peer.drop(), 20)
+    },
+    async peer => {
+      const l = owner()
+      await peer.subscribed(9, 'waiting', ...again(l.init(1), l.text('wrote', 0, 4), l.complete('d-1', 7)))
+    })
+  const { chat, said } = chatting(t, there)
+  ended(await chat.send('hi', { deliveryId: 'd-1' }), 'complete', 'wrote')
+  assert.deepEqual(said(), ['turn turn_1', '+wrong beg', '=', '+wrote', 'end complete'])
+})
+
+test('what was shown and is not stored goes when the turn is told to its end', async t => {
+  const o = owner()
+  const there = await stage(t, {},
+    async peer => {
+      await peer.subscribed(0)
+      await peer.next()
+      peer.say(o.init(1), o.text('kept and never stored', 0))
+      setTimeout(() => peer.drop(), 20)
+    },
+    async peer => {
+      const l = owner()
+      await peer.subscribed(9, 'waiting', ...again(l.init(1), l.text('kept', 0, 4), l.fail('cancelled', 'd-1')))
+    })
+  const { chat } = chatting(t, there)
+  const turn = await chat.send('hi', { deliveryId: 'd-1' })
+  ended(turn, 'failed', 'kept')
+  assert.deepEqual([turn.error, turn.message], ['cancelled', 'it was cancelled'])
+})
+
+test('a message that never arrived is sent again, as the same delivery', async t => {
+  const there = await stage(t, {},
+    async peer => {
+      await peer.subscribed(4)
+      peer.drop()
+    },
+    async peer => {
+      assert.equal((await peer.subscribed(4)).start_index, 4)
+      assert.equal((await peer.next()).delivery_id, 'd-1')
+      const o = owner()
+      peer.say(o.init(5), o.complete('d-1', 6))
+    })
+  const { chat } = chatting(t, there)
+  ended(await chat.send('hi', { deliveryId: 'd-1' }), 'complete', '')
+})
+
+test('P14 a reset takes back the text of the call that broke off, and its tools', async t => {
+  const there = await stage(t, {}, async peer => {
+    await peer.subscribed(0)
+    await peer.next()
+    const o = owner()
+    peer.say(o.init(1), o.text('😀 kept', 0), o.text(' and not', 6), o.tool('look', 'c1'), o.reset(6), o.text('!', 6), o.complete('d-1', 9))
+  })
+  const { chat, said } = chatting(t, there)
+  const turn = await chat.send('hi', { deliveryId: 'd-1' })
+  ended(turn, 'complete', '😀 kept!')
+  assert.deepEqual(turn.tools, [])
+  assert.deepEqual(said().slice(1), ['+😀 kept', '+ and not', 'tool look', '=😀 kept', '+!', 'end complete'])
+})
+
+test('a message that was lost on the way has the turn told again', async t => {
+  for (const lost of ['reset', 'text', 'fell_behind']) {
+    await t.test(lost, async t => {
+      const there = await stage(t, {}, async peer => {
+        await peer.subscribed(0)
+        await peer.next()
+        const o = owner()
+        peer.say(o.init(1), o.text('bad', 0))
+        if (lost === 'fell_behind') peer.say(o.fail('fell_behind'))
+        if (lost === 'reset') o.lose()
+        if (lost === 'text') peer.say({ ...o.text('missing', 9), seq: undefined })
+        else peer.say(o.text('d', 0))
+        const l = owner()
+        assert.equal((await peer.subscribed(1, 'running')).start_index, 1)
+        peer.say(...again(l.init(1), l.reset(0), l.text('good', 0)), o.text(' end', 4), o.complete('d-1', 9))
+      })
+      const { chat } = chatting(t, there)
+      ended(await chat.send('hi', { deliveryId: 'd-1' }), 'complete', 'good end')
+    })
+  }
+})
+
+test('what comes twice, late or from an owner that lost the turn changes nothing', async t => {
+  const there = await stage(t, {}, async peer => {
+    await peer.subscribed(0)
+    await peer.next()
+    const [old, o] = [owner({ fence: 1 }), owner({ fence: 2 })]
+    const first = old.text('one', 0)
+    peer.say(first, first, o.reset(0), o.text('two', 0), old.text(' more', 3), old.fail('interrupted'), o.complete('d-1', 9), o.text('late', 3),
+      ...again(o.init(1), o.text('two', 0), o.complete('d-1', 9)))
+  })
+  const { chat, said } = chatting(t, there)
+  ended(await chat.send('hi', { deliveryId: 'd-1' }), 'complete', 'two')
+  assert.deepEqual(said(), ['turn turn_1', '+one', '=', '+two', 'end complete'])
+})
+
+test('a second message interrupts, and each send ends with its own turn', async t => {
+  const there = await stage(t, {}, async peer => {
+    await peer.subscribed(0)
+    await peer.next()
+    const [a, b] = [owner(), owner({ turn: 'turn_2', fence: 2 })]
+    peer.say(a.init(1), a.text('lo', 0))
+    await peer.next()
+    peer.say(a.fail('interrupted', 'd-1'), b.init(5), b.text('short', 0), b.complete('d-2', 9), b.complete('d-3', 9))
+  })
+  const { chat, story } = chatting(t, there)
+  const first = chat.send('long', { deliveryId: 'd-1' })
+  while (!story.includes('+lo')) await new Promise(resolve => setTimeout(resolve, 2))
+  const [one, two, three] = await Promise.all([first, chat.send('x', { deliveryId: 'd-2' }), chat.send('y', { deliveryId: 'd-3' })])
+  ended(one, 'failed', 'lo')
+  ended(two, 'complete', 'short')
+  assert.equal(three, two)
+  assert.deepEqual(story.filter(line => line.startsWith('end')), ['end failed interrupted', 'end complete'])
+})
+
+test('a stop is sent, and sent again when it was ahead of its message', async t => {
+  const there = await stage(t, {}, async peer => {
+    await peer.subscribed(0)
+    await peer.next()
+    assert.deepEqual(await peer.next(), { action: 'stop', session_id: SESSION, clear: true })
+    const o = owner()
+    peer.say(o.init(1))
+    assert.deepEqual(await peer.next(), { action: 'stop', session_id: SESSION })
+    peer.say(o.fail('cancelled', 'd-1'))
+  })
+  const { chat } = chatting(t, there)
+  await chat.connect()
+  const turn = chat.send('hi', { deliveryId: 'd-1' })
+  chat.stop({ clear: true })
+  assert.equal((await turn).error, 'cancelled')
+})
+
+test('refusals reject what they refuse', async t => {
+  const there = await stage(t, {}, async peer => {
+    await peer.subscribed(0)
+    await peer.next()
+    peer.say({ type: 'error', error: 'session_busy', message: 'a turn runs', delivery_id: 'd-1' })
+    await peer.next()
+    peer.say({ type: 'error', error: 'invalid', message: 'stop what?' })
+  })
+  const { chat, story } = chatting(t, there)
+  await assert.rejects(chat.send('hi', { deliveryId: 'd-1', admission: 'reject' }), { code: 'session_busy', message: 'a turn runs' })
+  chat.stop()
+  while (!story.includes('error invalid')) await new Promise(resolve => setTimeout(resolve, 2))
+})
+
+test('somebody else’s session ends the chat', async t => {
+  const there = await stage(t, { http: { 'POST /agent/connect': () => ({ status: 403, json: { code: 'denied', message: 'not your session' } }) } })
+  const { chat, story } = chatting(t, there)
+  const send = chat.send('hi')
+  await assert.rejects(chat.connect(), { code: 'denied', status: 403, message: 'not your session' })
+  await assert.rejects(send, SteadfastError)
+  assert.equal(story.at(-1), '[closed]')
+})
+
+test('a refused token is asked for again, once', async t => {
+  const denied = { status: 401, json: { message: 'Unauthorized' } }
+  const there = await stage(t, { http: { 'POST /agent/connect': ({ token }) => token === 'new' ? undefined : denied } }, peer => peer.subscribed(0))
+  await assert.rejects(chatting(t, there, { token: 'old' }).chat.connect(), { status: 401 })
+  await assert.rejects(chatting(t, there, { token: () => 'old' }).chat.connect(), { status: 401 })
+  there.calls.length = 0
+  const { chat } = chatting(t, there, { token: stale => stale ? 'new' : 'old' })
+  await chat.connect()
+  assert.deepEqual(there.calls.map(c => c.token), ['old', 'new'])
+})
+
+test('patience ends', async t => {
+  const there = await stage(t, {}) // every connection is dropped
+  const { chat, story } = chatting(t, there, { times: { patience: 50 } })
+  await assert.rejects(chat.send('hi'), { code: 'connection_lost' })
+  assert.equal(story.at(-1), '[closed]')
+})
+
+test('more is asked for until all is told', async t => {
+  const there = await stage(t, {}, async peer => {
+    const a = owner()
+    assert.equal((await peer.next()).start_index, 0)
+    peer.say(...again(a.init(1), a.text('first', 0), a.complete('d-0', 4)), { type: 'subscribed', session_id: SESSION, index: 5, more: true, status: 'waiting' })
+    const b = owner({ turn: 'turn_2' })
+    assert.equal((await peer.subscribed(9, 'waiting', ...again(b.init(5), b.text('second', 0), b.complete('d-1', 8)))).start_index, 5)
+  })
+  const { chat } = chatting(t, there, { startIndex: 0 })
+  await chat.connect()
+  assert.deepEqual([...chat.turns.values()].map(turn => [turn.id, turn.status, turn.text]), [['turn_1', 'complete', 'first'], ['turn_2', 'complete', 'second']])
+  assert.equal(chat.nextIndex, 9)
+})
+
+test('silence: a running turn is asked for, a dead connection given up, an idle one kept by pings', async t => {
+  const there = await stage(t, {},
+    async peer => {
+      await peer.subscribed(0)
+      await peer.next()
+      const o = owner()
+      peer.say(o.init(1), o.text('so', 0))
+      assert.deepEqual(await peer.next(), { action: 'subscribe', session_id: SESSION, start_index: 1 })
+      // and nothing is answered
+    },
+    async peer => {
+      const l = owner()
+      await peer.subscribed(9, 'waiting', ...again(l.init(1), l.text('so long', 0), l.complete('d-1', 8)))
+      assert.deepEqual(await peer.next(), { action: 'ping' })
+      peer.say({ type: 'pong' })
+      assert.deepEqual(await peer.next(), { action: 'ping' })
+      peer.say({ type: 'error', error: 'seen' })
+    })
+  const { chat, story } = chatting(t, there, { times: { quiet: 60, answer: 150, ping: 80 } })
+  ended(await chat.send('hi', { deliveryId: 'd-1' }), 'complete', 'so long')
+  while (!story.includes('error seen')) await new Promise(resolve => setTimeout(resolve, 5))
+  assert.equal(story.filter(line => line === '[connecting]').length, 2)
+})
+
+test('a turn whose end nobody can tell is lost, not open for ever', async t => {
+  const o = owner()
+  const there = await stage(t, {},
+    async peer => {
+      await peer.subscribed(0)
+      peer.say(o.init(1), o.text('so', 0))
+      setTimeout(() => peer.drop(), 20)
+    },
+    async peer => { await peer.subscribed(0) })
+  const { chat, story } = chatting(t, there)
+  await chat.connect()
+  while (!story.includes('end lost')) await new Promise(resolve => setTimeout(resolve, 5))
+  assert.equal(chat.turns.get('turn_1').ended, false)
+})
+
+test('a function that fails is tried again, a message not without end', async t => {
+  const failing = async peer => {
+    await peer.subscribed(0)
+    await peer.next()
+    peer.say({ message: 'Internal server error', connectionId: 'c', requestId: 'r' })
+  }
+  const there = await stage(t, {}, ...Array(5).fill(failing), peer => peer.subscribed(0))
+  const { chat } = chatting(t, there)
+  await assert.rejects(chat.send('hi'), { code: 'connection_lost', message: /sent 5 times/ })
+})
+
+test('what is longer than a frame goes over HTTP', async t => {
+  const long = 'x'.repeat(MAX_FRAME_BYTES)
+  const session = `/agent/sessions/${SESSION}`
+  const http = {
+    [`GET ${session}`]: ({ nth }) => ({ json: { continuationToken: `token-${nth}` } }),
+    [`POST ${session}/messages`]: ({ nth }) => nth === 0 ? { status: 409, json: { code: 'stale_token', message: 'stale' } } : { status: 202, json: {} },
+  }
+  const there = await stage(t, { http }, async peer => {
+    await peer.subscribed(0)
+    const o = owner()
+    await new Promise(resolve => setTimeout(resolve, 100))
+    peer.say(o.init(1), o.complete('d-1', 3))
+  })
+  const { chat } = chatting(t, there)
+  ended(await chat.send(long, { deliveryId: 'd-1' }), 'complete', '')
+  const posts = there.calls.filter(c => c.name.endsWith('/messages')).map(c => c.body)
+  assert.deepEqual(posts.map(p => [p.continuationToken, p.deliveryId, p.message.length]), [['token-0', 'd-1', long.length], ['token-1', 'd-1', long.length]])
+})
+
+test('what is longer than a frame cannot begin a session', async t => {
+  const there = await stage(t, {}, peer => peer.subscribed(0))
+  const { chat } = chatting(t, there)
+  await assert.rejects(chat.send('x'.repeat(MAX_FRAME_BYTES)), { code: 'limit', message: /first one of a session must fit into a frame of 32 KB/ })
+})
+
+test('events come page by page', async t => {
+  const event = index => JSON.stringify({ type: 'message.received', index })
+  const http = {
+    [`GET /agent/sessions/${SESSION}/events`]: ({ url }) => url.endsWith('startIndex=1')
+      ? { headers: { 'x-next-index': '3' }, text: `${event(1)}\n${event(2)}\n` } : { text: `${event(3)}\n` },
+  }
+  const there = await stage(t, { http })
+  const { chat } = chatting(t, there)
+  const seen = []
+  for await (const e of chat.events({ startIndex: 1 })) seen.push(e.index)
+  assert.deepEqual(seen, [1, 2, 3])
+})
+
+test('close leaves, and connect comes back', async t => {
+  const there = await stage(t, {}, peer => peer.subscribed(3), async peer => {
+    assert.equal((await peer.subscribed(3)).start_index, 3)
+  })
+  const { chat, story } = chatting(t, there)
+  await chat.connect()
+  const send = chat.send('hi')
+  chat.close()
+  await assert.rejects(send, { code: 'closed' })
+  await chat.connect()
+  assert.deepEqual(story, ['[connecting]', '[open]', '[closed]', '[connecting]', '[open]'])
+})
+
+test('options that cannot work are refused', () => {
+  assert.throws(() => new Chat({ token: 'jwt', WebSocket }), TypeError)
+  assert.throws(() => new Chat({ wsUrl: 'ws://127.0.0.1', WebSocket }), TypeError)
+})
