@@ -26,6 +26,7 @@ require (
 	github.com/sashabaranov/go-openai v1.43.0
 	go.yaml.in/yaml/v3 v3.0.6
 	golang.org/x/sync v0.25.0
+	golang.org/x/text v0.42.0
 	pgregory.net/rapid v1.3.0
 )
 

@@ -1,0 +1,240 @@
+package skill
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"mime"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/steadfast-agents/steadfast/core/fault"
+)
+
+// MaxResources is how many bundled files are listed.
+const MaxResources = 100
+
+// DefaultRead and MaxRead are how many bytes of a file are read at once.
+const (
+	DefaultRead = 32 << 10
+	MaxRead     = 128 << 10
+)
+
+// maxWalk bounds the search for bundled files.
+const maxWalk = 5000
+
+// Resources lists the bundled files that can be read, as sorted slash paths relative to the skill's folder: at most
+// MaxResources, and how many more there are. SKILL.md, dot files, node_modules and the skill's own evals are not among them.
+func (s Skill) Resources() (files []string, more int) {
+	if s.files == nil {
+		for name := range s.Files {
+			if _, err := cleanPath(name); err == nil && !hiddenFile(name) {
+				files = append(files, name)
+			}
+		}
+	} else if s.dir != "" {
+		l := listing{s: s, seen: map[string]bool{}}
+		l.folder(".")
+		files = l.files
+	}
+	slices.Sort(files)
+	if len(files) > MaxResources {
+		more = len(files) - MaxResources
+		files = files[:MaxResources]
+	}
+	return files, more
+}
+
+// hiddenFile reports whether a file is not for the model: what the author's tools left, and the answers of the evals.
+func hiddenFile(name string) bool {
+	parts := strings.Split(name, "/")
+	return name == FileName || parts[0] == "evals" ||
+		slices.ContainsFunc(parts, func(p string) bool { return p == "node_modules" || strings.HasPrefix(p, ".") })
+}
+
+// listing walks a skill's folder.
+type listing struct {
+	s       Skill
+	seen    map[string]bool // folders, without links
+	visited int
+	files   []string
+}
+
+func (l *listing) folder(rel string) {
+	real, err := l.s.real(rel)
+	if err != nil || l.seen[real] {
+		return
+	}
+	l.seen[real] = true
+	entries, err := fs.ReadDir(l.s.files, real)
+	if err != nil {
+		return
+	}
+	for _, e := range linksLast(entries) {
+		name := path.Join(rel, e.Name())
+		if l.visited++; l.visited > maxWalk || hiddenFile(name) {
+			continue
+		}
+		target, err := l.s.real(name)
+		if err != nil {
+			continue
+		}
+		switch info, err := fs.Stat(l.s.files, target); {
+		case err != nil:
+		case info.IsDir():
+			l.folder(name)
+		case info.Mode().IsRegular():
+			l.files = append(l.files, name)
+		}
+	}
+}
+
+// real gives the place of a file without links, which is inside the skill's folder.
+func (s Skill) real(name string) (string, error) {
+	target, err := realPath(s.files, path.Join(s.dir, name))
+	if err == nil && !inside(s.dir, target) {
+		err = errEscape
+	}
+	return target, err
+}
+
+// Excerpt is a part of a bundled file.
+type Excerpt struct {
+	Text string
+	Next int64  // where to read on; 0: this was the end
+	Size int64  // of the whole file in bytes
+	Type string // the media type of a file that is no text, which has no Text
+}
+
+// ReadFile reads a bundled file from byte offset on: limit bytes, 0: DefaultRead, at most MaxRead, cut between characters.
+// SKILL.md reads as the instructions. Faults: Invalid (no relative path inside the skill), Denied (a link that leads out, the
+// skill's evals), NotFound.
+func (s Skill) ReadFile(name string, offset int64, limit int) (Excerpt, error) {
+	name, err := cleanPath(name)
+	if err != nil {
+		return Excerpt{}, err
+	}
+	if limit <= 0 {
+		limit = DefaultRead
+	}
+	offset, limit = max(offset, 0), min(limit, MaxRead)
+	if name == FileName {
+		return excerpt(strings.NewReader(s.Markdown), name, int64(len(s.Markdown)), offset, limit)
+	}
+	if first, _, _ := strings.Cut(name, "/"); first == "evals" || first == ".git" {
+		return Excerpt{}, fault.New(fault.Denied, "the files in %s are not for reading", first)
+	}
+	if s.files == nil {
+		text, ok := s.Files[name]
+		if !ok {
+			return Excerpt{}, s.notFound(name)
+		}
+		return excerpt(strings.NewReader(text), name, int64(len(text)), offset, limit)
+	}
+	return s.readFrom(name, offset, limit)
+}
+
+func (s Skill) readFrom(name string, offset int64, limit int) (Excerpt, error) {
+	if s.dir == "" {
+		return Excerpt{}, s.notFound(name)
+	}
+	target, err := s.real(name)
+	switch {
+	case errors.Is(err, errEscape):
+		return Excerpt{}, fault.New(fault.Denied, "%s leads out of the skill's folder", name)
+	case err != nil:
+		return Excerpt{}, s.notFound(name)
+	}
+	info, err := fs.Stat(s.files, target)
+	if err != nil {
+		return Excerpt{}, s.notFound(name)
+	}
+	if !info.Mode().IsRegular() {
+		return Excerpt{}, fault.New(fault.Invalid, "%s is a folder or no regular file", name)
+	}
+	f, err := s.files.Open(target)
+	if err != nil {
+		return Excerpt{}, fault.Wrap(fault.Unavailable, err, "open %s of skill %s", name, s.Name)
+	}
+	defer f.Close()
+	return excerpt(f, name, info.Size(), offset, limit)
+}
+
+func (s Skill) notFound(name string) error {
+	files, _ := s.Resources()
+	if len(files) == 0 {
+		return fault.New(fault.NotFound, "the skill %s has no file %s; it bundles none", s.Name, name)
+	}
+	return fault.New(fault.NotFound, "the skill %s has no file %s; it has %s", s.Name, name, strings.Join(files[:min(len(files), 20)], ", "))
+}
+
+// excerpt reads a part of a file of the given size.
+func excerpt(f io.Reader, name string, size, offset int64, limit int) (Excerpt, error) {
+	if offset > size {
+		return Excerpt{}, fault.New(fault.Invalid, "%s has %d bytes, the offset %d is past its end", name, size, offset)
+	}
+	if _, err := io.CopyN(io.Discard, f, offset); err != nil {
+		return Excerpt{}, fault.Wrap(fault.Unavailable, err, "read %s", name)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+utf8.UTFMax))
+	if err != nil {
+		return Excerpt{}, fault.Wrap(fault.Unavailable, err, "read %s", name)
+	}
+	part := cutRunes(data, limit)
+	if slices.Contains(part, 0) || !utf8.Valid(part) {
+		kind := mime.TypeByExtension(path.Ext(name))
+		if kind == "" || strings.HasPrefix(kind, "text/") {
+			kind = "application/octet-stream"
+		}
+		return Excerpt{Size: size, Type: kind}, nil
+	}
+	e := Excerpt{Text: string(part), Size: size}
+	if end := offset + int64(len(part)); len(part) < len(data) {
+		e.Next = end
+	}
+	return e, nil
+}
+
+// cutRunes cuts data to about limit bytes at the end of a character, which it goes past limit to reach if it is the only one.
+func cutRunes(data []byte, limit int) []byte {
+	if len(data) <= limit {
+		return data
+	}
+	at := limit
+	for at > 0 && limit-at < utf8.UTFMax && !utf8.RuneStart(data[at]) {
+		at--
+	}
+	if at == 0 {
+		_, at = utf8.DecodeRune(data)
+	}
+	return data[:at]
+}
+
+var drive = regexp.MustCompile(`^[A-Za-z]:`)
+
+// cleanPath checks a path that a model or a link in a text names.
+func cleanPath(name string) (string, error) {
+	refuse := func(why string) (string, error) {
+		return "", fault.New(fault.Invalid, "%q %s: give a path relative to the skill's folder, such as references/guide.md", name, why)
+	}
+	switch {
+	case strings.TrimSpace(name) == "":
+		return refuse("is empty")
+	case strings.ContainsRune(name, 0) || !utf8.ValidString(name):
+		return refuse("has characters that no path has")
+	case strings.Contains(name, `\`):
+		return refuse("has a backslash")
+	case path.IsAbs(name) || drive.MatchString(name):
+		return refuse("is absolute")
+	case slices.Contains(strings.Split(name, "/"), ".."):
+		return refuse("leads out of the skill's folder")
+	}
+	clean := path.Clean(name)
+	if clean == "." {
+		return refuse("is the folder itself")
+	}
+	return clean, nil
+}
