@@ -52,6 +52,7 @@ func (s *screen) take(m contract.ServerMessage) {
 	switch {
 	case m.Type == contract.TypeComplete:
 		s.ended[m.TurnID] = "complete"
+	case m.Type == contract.TypeError && (m.Error == "delivery_failed" || m.Error == "fell_behind"): // it asks again
 	case m.Type == contract.TypeError:
 		s.ended[m.TurnID] = m.Error
 	case m.Event.Reset != nil && *m.Offset < int64(len(text)):
@@ -88,21 +89,8 @@ func subscribe(ctx context.Context, s *stage.Stage, from flow.Socket, index *int
 // stored is what the log says of each turn: the text of its replies, and how it ended.
 func stored(t *testing.T, s *stage.Stage) (texts, ended map[string]string) {
 	t.Helper()
-	texts, ended = map[string]string{}, map[string]string{}
-	events, err := s.Events(t.Context(), id)
+	texts, ended, err := told(s)
 	must(t, err)
-	for _, e := range events {
-		var d struct{ Text, Status string }
-		must(t, json.Unmarshal(e.Data, &d))
-		switch e.Type {
-		case "message.completed":
-			texts[e.TurnID] += d.Text
-		case "turn.completed":
-			ended[e.TurnID] = "complete"
-		case "turn.failed":
-			ended[e.TurnID] = d.Status
-		}
-	}
 	return texts, ended
 }
 
