@@ -2,6 +2,7 @@ package agency_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -76,3 +77,12 @@ func read[T any](t *testing.T, data json.RawMessage) (v T) {
 }
 
 type object = map[string]any
+
+// errorOf is an error in the form of the files.
+func errorOf(err error) object {
+	var s *scripted
+	if errors.As(err, &s) {
+		return object{"name": orNull(s.ErrorCode()), "message": s.Message}
+	}
+	return object{"name": "Error", "message": err.Error()}
+}

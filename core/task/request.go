@@ -35,6 +35,8 @@ type Request struct {
 	RootID       string                        `json:"rootId,omitempty"` // the task that began the chain
 	Depth        int                           `json:"depth,omitempty"`  // how many tasks stand above this one
 	NotBefore    contract.Instant              `json:"notBefore,omitempty"`
+
+	Source string `json:"-"` // under which it is sent again and its end is told; empty: the stack's own
 }
 
 // Trigger says what woke a persistent agent.

@@ -65,6 +65,7 @@ type Task struct {
 	Turn           int64    `dynamodbav:"turn,omitempty"`           // the turn that runs it, once open
 	Rejects        int64    `dynamodbav:"rejects,omitempty"`
 	OutputParts    int      `dynamodbav:"outputParts,omitempty"`
+	Source         string   `dynamodbav:"source,omitempty"` // under which it is sent and told; empty: the stack's own
 	DuePK          string   `dynamodbav:"duePk,omitempty"`
 	DueSK          string   `dynamodbav:"dueSk,omitempty"`
 }

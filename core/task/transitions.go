@@ -17,7 +17,7 @@ type Change struct {
 func New(r Request, detail string, now time.Time) Task {
 	t := Task{
 		TaskID: r.TaskID, Status: Pending, Principal: r.Principal, Request: r.Request, SessionID: r.SessionID, CreatedBy: r.CreatedBy,
-		CreatedAt: now.UnixMilli(), Detail: detail, LastDelivery: r.DeliveryID,
+		CreatedAt: now.UnixMilli(), Detail: detail, LastDelivery: r.DeliveryID, Source: r.Source,
 	}
 	return t.touched(now).due(now.Add(time.Minute))
 }
@@ -39,6 +39,9 @@ func (t Task) fill(r Request, detail string, now time.Time) Task {
 	}
 	if t.CreatedAt == 0 {
 		t.CreatedAt = now.UnixMilli()
+	}
+	if t.Source == "" {
+		t.Source = r.Source
 	}
 	t.Detail = detail
 	return t

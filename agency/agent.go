@@ -1,0 +1,160 @@
+package agency
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/steadfast-agents/steadfast/core/bus"
+	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/task"
+)
+
+// Route turns an event into tasks, as Router does, but what it decides is never lost: gates, task and dispatch are one write, and what was
+// written is sent by this call, a redelivery, or the sweep. While the type is paused nothing is dispatched, unless it holds tasks.
+// It goes straight into a function. Safe to repeat. Faults: those of rules and look-ups, Unavailable.
+func (a *Agent) Route(ctx context.Context, e contract.RawEvent) ([]Decision, error) {
+	paused, err := a.pause.on(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("is %s paused: %w", a.name, err)
+	}
+	if paused && a.onPause == DropTasks {
+		d := Decision{Decision: PausedType}
+		a.log.InfoContext(ctx, string(d.Decision), "event", e.ID, "detailType", e.DetailType)
+		return []Decision{}, nil
+	}
+	r := Router{
+		Rules: a.rules, Pacing: a.pacing, Principal: a.principal, ResponseDelays: a.delays, Now: a.now, Log: a.log,
+		Sources: a.sources, paths: outbox{a}, taskID: a.ruleTaskID,
+	}
+	if e.DetailType == CheckInDetailType {
+		r.Sources = nil // the rule itself asks for the type's own source
+	}
+	return r.Route(ctx, e)
+}
+
+// ruleTaskID is the id of the task that a rule asks for.
+func (a *Agent) ruleTaskID(eventID, agentID string, rule Rule) string {
+	if a.ids == NamespacedIDs {
+		return TaskID(eventID+"|"+rule.DetailType, a.name+"/"+agentID, rule.Kind)
+	}
+	return TaskID(eventID, agentID, rule.Kind)
+}
+
+// ownTaskID is the id of a follow-up.
+func (a *Agent) ownTaskID(eventID, agentID, kind, scope string) string {
+	if a.ids == NamespacedIDs {
+		return TaskID(eventID+"|"+scope, a.name+"/"+agentID, kind)
+	}
+	return TaskID(eventID, agentID, kind)
+}
+
+// checkInDetail is the detail of a check-in.
+type checkInDetail struct {
+	AgentType string           `json:"agentType"`
+	Date      string           `json:"date"`
+	Slot      string           `json:"slot"`
+	At        contract.Instant `json:"at,omitempty"`
+	NextAt    contract.Instant `json:"nextAt,omitempty"`
+}
+
+// checkInRule wakes every agent of the type, once per slot.
+func (a *Agent) checkInRule() Rule {
+	return On(CheckInDetailType, CheckInKind, func(ctx context.Context, e Event[checkInDetail]) (Wake, error) {
+		if e.Source != a.source || e.Detail.AgentType != a.name {
+			return Wake{}, nil
+		}
+		agents, err := a.checkIn.Agents(ctx)
+		if err != nil {
+			return Wake{}, fmt.Errorf("agents of %s: %w", a.name, err)
+		}
+		profile := RoutineDelay
+		if a.checkIn.Profile != nil {
+			profile = *a.checkIn.Profile
+		}
+		deadline, _ := readTime(e.Detail.NextAt)
+		w := Wake{Agents: agents, Request: a.checkIn.Request, Payload: checkInPayload(e.Detail), Delay: HumanDelay(profile, deadline)}
+		if w.Request == "" {
+			w.Request = "Look over your goals and what you said you would do."
+		}
+		if e.Detail.Date != "" && e.Detail.Slot != "" {
+			w.OncePer = new(e.Detail.Date + "-" + e.Detail.Slot)
+		}
+		return w, nil
+	})
+}
+
+func checkInPayload(d checkInDetail) any {
+	return struct {
+		Date string `json:"date,omitempty"`
+		Slot string `json:"slot,omitempty"`
+	}{d.Date, d.Slot}
+}
+
+// CheckInEvent is the check-in of the slot that now belongs to, dated by the local day of the slot. Faults: Invalid for a type without
+// check-ins.
+func (a *Agent) CheckInEvent(now time.Time) (contract.RawEvent, error) {
+	if a.checkIn == nil {
+		return contract.RawEvent{}, fault.New(fault.Invalid, "agent type %s has no check-ins", a.name)
+	}
+	m, _, err := moment(now, a.checkIn.Schedule)
+	if err != nil {
+		return contract.RawEvent{}, err
+	}
+	detail, err := json.Marshal(checkInDetail{AgentType: a.name, Date: m.Date, Slot: m.Slot, At: m.At, NextAt: m.NextAt})
+	return contract.RawEvent{Source: a.source, DetailType: CheckInDetailType, Time: now, Detail: detail}, err
+}
+
+// EmitCheckIn publishes the check-in of now. Safe to repeat: agents answer once per slot. Faults: Invalid, Unavailable.
+func (a *Agent) EmitCheckIn(ctx context.Context) error {
+	e, err := a.CheckInEvent(a.now())
+	if err != nil {
+		return err
+	}
+	return a.bus.Publish(ctx, bus.Event{DetailType: e.DetailType, Detail: e.Detail})
+}
+
+// HandleTask runs the task of a "Run Agent Task" event. It goes straight into a function: an error asks for another delivery. Faults:
+// Invalid when the detail is no task, else those of Deliver.
+func (a *Agent) HandleTask(ctx context.Context, e contract.RawEvent) (task.Result, error) {
+	var r task.Request
+	if err := json.Unmarshal(e.Detail, &r); err != nil {
+		return task.Result{}, fault.Wrap(fault.Invalid, err, "detail of %s", e.ID)
+	}
+	return a.Deliver(ctx, r, e.ID)
+}
+
+// pauseLife is how long a worker trusts what it read of the pause.
+const pauseLife = 5 * time.Second
+
+// pauseSwitch tells whether a type is paused.
+type pauseSwitch struct {
+	ask   func(ctx context.Context) (bool, error)
+	store Store
+	name  string
+	now   func() time.Time
+
+	mu   sync.Mutex
+	read time.Time
+	is   bool
+}
+
+func (p *pauseSwitch) on(ctx context.Context) (bool, error) {
+	if p.ask != nil {
+		return p.ask(ctx)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.now()
+	if age := now.Sub(p.read); !p.read.IsZero() && age >= 0 && age < pauseLife {
+		return p.is, nil
+	}
+	is, err := p.store.Paused(ctx, p.name)
+	if err == nil {
+		p.read, p.is = now, is
+	}
+	return is, err
+}

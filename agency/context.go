@@ -1,0 +1,271 @@
+package agency
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/task"
+)
+
+// Context is what a handler has: the task's context, who acts, what it pursues and what it promised. It serves the goroutine of the
+// handler. A task that is retried runs its handler again; promises and follow-ups are sent once all the same.
+type Context[P, N, I any] struct {
+	context.Context
+	AgentType, AgentID string
+	Persona            P
+	Principal          task.Principal
+	TaskID             string // an idempotency key for whatever the handler does
+	Kind               string
+	Request            string
+	Trigger            task.Trigger
+	Scope              string
+	Now                time.Time // when the run began
+	Agenda             Agenda[N]
+	Commitments        []Commitment[I] // kept up to date by the methods
+	Log                *slog.Logger
+
+	definition     typed[P, N, I]
+	agendaRevision int64
+}
+
+// Promise is something the agent said it would do.
+type Promise[I any] struct {
+	Kind        string // of the task that will do it
+	Counterpart string // to whom
+	Source      Said   // where: one promise for each place and kind
+	Intent      I
+	ExpiresAt   time.Time
+	Request     string
+	Payload     map[string]any // commitmentId is added
+	AgendaID    string
+	Delay       time.Duration
+}
+
+// FollowUp is another task for the same agent.
+type FollowUp struct {
+	Kind    string
+	Key     string // tells the follow-ups of one task apart
+	Request string
+	Payload any
+	Delay   time.Duration
+}
+
+func (c *Context[P, N, I]) key(name string) StateKey {
+	return StateKey{AgentID: c.AgentID, Name: c.AgentType + "." + name, Scope: c.Scope}
+}
+
+func (c *Context[P, N, I]) see(b CommitmentBook[I]) { c.Commitments = b.Commitments }
+
+// AgendaLines describes the active goals for a prompt, best first.
+func (c *Context[P, N, I]) AgendaLines(describe func(Goal[N]) string) []string {
+	return AgendaLines(c.Agenda, describe)
+}
+
+// Payload reads the trigger's payload into v. Faults: Invalid.
+func (c *Context[P, N, I]) Payload(v any) error {
+	if len(c.Trigger.Payload) == 0 {
+		return nil
+	}
+	if err := unmarshal(c.Trigger.Payload, v); err != nil {
+		return fault.Wrap(fault.Invalid, err, "payload of %s", c.TaskID)
+	}
+	return nil
+}
+
+// Commitment is the one that this task owns, if it follows up on a promise.
+func (c *Context[P, N, I]) Commitment() (Commitment[I], bool) {
+	p, err := readPayload[struct{ CommitmentID any }](c.Trigger.Payload)
+	id, ok := p.CommitmentID.(string)
+	if err != nil || !ok {
+		return Commitment[I]{}, false
+	}
+	return CommitmentBook[I]{Commitments: c.Commitments}.Find(id)
+}
+
+// WithPayload makes a handler of a function that takes the trigger's payload.
+func WithPayload[P, N, I, D any](fn func(*Context[P, N, I], D) (string, error)) func(*Context[P, N, I]) (string, error) {
+	return func(c *Context[P, N, I]) (string, error) {
+		var d D
+		if err := c.Payload(&d); err != nil {
+			return "", err
+		}
+		return fn(c, d)
+	}
+}
+
+// WithCommitment makes a handler of a function that takes the commitment the task owns. A task without one fails.
+func WithCommitment[P, N, I any](fn func(*Context[P, N, I], Commitment[I]) (string, error)) func(*Context[P, N, I]) (string, error) {
+	return func(c *Context[P, N, I]) (string, error) {
+		com, ok := c.Commitment()
+		if !ok {
+			return "", fault.New(fault.NotFound, "task %s owns no commitment", c.TaskID)
+		}
+		return fn(c, com)
+	}
+}
+
+// DueCommitments gives what a check-in should look after, as of now.
+func (c *Context[P, N, I]) DueCommitments(changed func(Commitment[I]) bool) Due[I] {
+	return DueCommitments(CommitmentBook[I]{Commitments: c.Commitments}, c.Now, changed, c.definition.CommitmentLimits)
+}
+
+// AdvanceCommitment moves a commitment; an event without a task id is one of this task. applied is false, and nothing changes, when the
+// event does not apply, for example because a retried task began before. Faults: Unavailable.
+func (c *Context[P, N, I]) AdvanceCommitment(id string, e CommitmentEvent) (applied bool, err error) {
+	return c.advance(c, id, c.own(e))
+}
+
+func (c *Context[P, N, I]) advance(ctx context.Context, id string, e CommitmentEvent) (applied bool, err error) {
+	d := c.definition
+	s, err := UpdateState(ctx, d.agent.store, c.key("commitments"), func(b CommitmentBook[I]) (next CommitmentBook[I], err error) {
+		next, applied = AdvanceCommitment(b, id, e, d.agent.now(), d.CommitmentLimits)
+		return next, nil
+	})
+	if err != nil {
+		return false, err
+	}
+	c.see(s.Value)
+	return applied, nil
+}
+
+// own fills in this task's id.
+func (c *Context[P, N, I]) own(e CommitmentEvent) CommitmentEvent {
+	switch e := e.(type) {
+	case Start:
+		return Start{or(e.TaskID, c.TaskID)}
+	case Waiting:
+		e.TaskID = or(e.TaskID, c.TaskID)
+		return e
+	case Closed:
+		e.TaskID = or(e.TaskID, c.TaskID)
+		return e
+	}
+	return e
+}
+
+func or(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+// FollowUp sends another task for this agent, once per key, and gives its id. Faults: Invalid for a kind without handler, Unavailable.
+func (c *Context[P, N, I]) FollowUp(f FollowUp) (taskID string, err error) {
+	t, err := c.next("followup:"+c.TaskID+":"+f.Key, f.Kind, f.Request, f.Payload, f.Delay)
+	if err != nil {
+		return "", err
+	}
+	a := c.definition.agent
+	got, err := a.reserve(c, t, nil, nil)
+	if err != nil {
+		return "", err
+	}
+	if !got.Owed && a.store.Sweeps() {
+		return t.TaskID, nil
+	}
+	return t.TaskID, a.send(c, t)
+}
+
+// next is a task that follows from this one.
+func (c *Context[P, N, I]) next(event, kind, request string, payload any, delay time.Duration) (AgentTask, error) {
+	a := c.definition.agent
+	if !a.kinds[kind] {
+		return AgentTask{}, fault.New(fault.Invalid, "No task handler for follow-up kind %q", kind)
+	}
+	delay = max(0, delay)
+	t := AgentTask{
+		TaskID: a.ownTaskID(event, c.AgentID, kind, c.Scope), AgentID: c.AgentID, Principal: a.principal(c.AgentID), Request: request, Delay: delay,
+		Trigger: task.Trigger{Kind: kind, AgentID: c.AgentID, EventID: c.TaskID, DetailType: FollowUpDetailType}, RunAt: a.now().Add(delay),
+	}
+	if payload != nil {
+		data, err := encode(payload)
+		if err != nil {
+			return t, fault.Wrap(fault.Invalid, err, "payload of a follow-up of %s", c.TaskID)
+		}
+		t.Trigger.Payload = data
+	}
+	return t, nil
+}
+
+// Promise records what the agent said it would do and sends the task that will do it: both or neither. Only OpenCreated and
+// OpenExisting stand for this promise; with OpenLimit, say so instead of promising. Safe to repeat. Faults: Invalid for a kind without
+// handler, Unavailable.
+func (c *Context[P, N, I]) Promise(p Promise[I]) (OpenOutcome, error) {
+	payload := map[string]any{}
+	for name, v := range p.Payload {
+		payload[name] = v
+	}
+	payload["commitmentId"] = p.Kind + ":" + p.Source.Ref
+	t, err := c.next("promise:"+p.Source.Ref, p.Kind, p.Request, payload, p.Delay)
+	if err != nil {
+		return "", err
+	}
+	draft := CommitmentDraft[I]{
+		Kind: p.Kind, TaskID: t.TaskID, Counterpart: p.Counterpart, Source: p.Source, Intent: p.Intent, ExpiresAt: p.ExpiresAt, AgendaID: p.AgendaID,
+	}
+	if t.Delay > 0 {
+		draft.TaskDueAt = t.RunAt
+	}
+	var outcome OpenOutcome
+	owed, err := c.commit(t, func(b CommitmentBook[I]) (CommitmentBook[I], bool) {
+		draft.At = c.definition.agent.now()
+		b, outcome = OpenCommitment(b, draft, c.definition.CommitmentLimits)
+		return b, outcome == OpenCreated
+	})
+	if err == nil && owed && (outcome == OpenCreated || outcome == OpenExisting) {
+		err = c.definition.agent.send(c, t)
+	}
+	return outcome, err
+}
+
+// Redispatch gives a commitment a new task of its kind, within the limits. false: it does not apply (any more). Safe to repeat.
+// Faults: Unavailable.
+func (c *Context[P, N, I]) Redispatch(com Commitment[I], mode RedispatchMode, request string) (bool, error) {
+	event := fmt.Sprintf("%s:%s:%d", mode, com.ID, len(com.ChildTaskIDs))
+	t, err := c.next(event, com.Kind, request, map[string]any{"commitmentId": com.ID}, 0)
+	if err != nil {
+		return false, err
+	}
+	applied := false
+	owed, err := c.commit(t, func(b CommitmentBook[I]) (next CommitmentBook[I], write bool) {
+		next, applied = AdvanceCommitment(b, com.ID, Redispatch{t.TaskID, mode}, c.definition.agent.now(), c.definition.CommitmentLimits)
+		return next, applied
+	})
+	if err != nil || !owed {
+		return applied && err == nil, err
+	}
+	return true, c.definition.agent.send(c, t)
+}
+
+// commit changes the book and reserves the task in one write. If the book does not call for the task, nothing is written; owed then tells
+// whether it was reserved before, by this very task, and never sent.
+func (c *Context[P, N, I]) commit(t AgentTask, change func(CommitmentBook[I]) (CommitmentBook[I], bool)) (owed bool, err error) {
+	a, k := c.definition.agent, c.key("commitments")
+	err = racing(c, func() error {
+		s, err := ReadState[CommitmentBook[I]](c, a.store, k)
+		if err != nil {
+			return err
+		}
+		next, write := change(s.Value)
+		c.see(next)
+		if !write {
+			owed, err = a.store.Owes(c, t.TaskID, a.request(t).Delivery(""))
+			return err
+		}
+		value, err := encode(next)
+		if err != nil {
+			return err
+		}
+		got, err := a.reserve(c, t, nil, []DocumentChange{{k, Document{Value: value, Revision: s.Revision}}})
+		owed = got.Owed
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("%s of %s: %w", k.Name, c.AgentID, err)
+	}
+	return owed, nil
+}

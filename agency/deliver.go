@@ -1,0 +1,205 @@
+package agency
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/task"
+)
+
+// A delivery:
+//
+//	valid? ─▶ paused? ─▶ known? ─▶ claim ─▶ scope, cap, expire, load ─▶ handler ─▶ observe ─▶ finish ─▶ tell ─▶ told
+//	   │         │          │        │              │ any error from here on ends the claim:
+//	 FAILED,  unclaimed   FAILED   stored           ├── retryable: given back, the delivery fails
+//	unclaimed                      answer           └── else: FAILED, told
+
+// job is a task in the hands of a delivery.
+type job struct {
+	request  task.Request
+	delivery string
+	claimed  task.Task
+	now      time.Time // when the run began
+	scope    string
+}
+
+func (j job) agentID() string { return j.request.Trigger.AgentID }
+func (j job) kind() string    { return j.request.Trigger.Kind }
+
+// Deliver runs a task that was delivered, without an envelope: for tests and local dispatch. It runs at most once per claim; a duplicate
+// gets the stored answer, and one that comes while it runs gets RUNNING. An error asks for another delivery. Faults: those of look-ups
+// and of handlers that are worth another try, Unavailable.
+func (a *Agent) Deliver(ctx context.Context, r task.Request, deliveryID string) (task.Result, error) {
+	r.Source = a.source
+	if reason := a.refuse(r); reason != "" {
+		a.log.WarnContext(ctx, "rejected", "task", r.TaskID, "reason", reason)
+		return rejected(r, reason), nil
+	}
+	if paused, err := a.pause.on(ctx); err != nil || paused {
+		return a.paused(ctx, r, err)
+	}
+	run, err := a.open(ctx, r.Trigger.AgentID)
+	if errors.Is(err, ErrUnknownAgent) {
+		a.log.WarnContext(ctx, "rejected", "task", r.TaskID, "reason", "unknown agent", "agent", r.Trigger.AgentID)
+		return rejected(r, "Unknown "+a.name+" agent"), nil
+	}
+	if err != nil {
+		return task.Result{}, fmt.Errorf("profile of %s: %w", r.Trigger.AgentID, err)
+	}
+	j := job{request: r, delivery: r.Delivery(deliveryID)}
+	if j.claimed, err = a.claim(ctx, j); err != nil {
+		if fault.Is(err, fault.Conflict) {
+			return j.standing(), nil
+		}
+		return task.Result{}, err
+	}
+	return a.work(ctx, j, run)
+}
+
+func rejected(r task.Request, reason string) task.Result {
+	return task.Result{TaskID: r.TaskID, Status: task.Failed, Error: reason}
+}
+
+// refuse says why a task is none of this type's; "" if it is.
+func (a *Agent) refuse(r task.Request) string {
+	switch t := r.Trigger; {
+	case r.TaskID == "":
+		return "Run Agent Task needs a taskId"
+	case t == nil || t.Kind == "" || t.AgentID == "":
+		return "Run Agent Task for a persistent agent needs a trigger with kind and agentId"
+	case !a.kinds[t.Kind]:
+		return fmt.Sprintf("No task handler for kind %q", t.Kind)
+	case r.Principal != a.principal(t.AgentID):
+		return "The task principal does not match the agent"
+	}
+	return ""
+}
+
+// paused drops a task unclaimed, or holds it.
+func (a *Agent) paused(ctx context.Context, r task.Request, err error) (task.Result, error) {
+	if err != nil {
+		return task.Result{}, fmt.Errorf("is %s paused: %w", a.name, err)
+	}
+	a.log.InfoContext(ctx, "paused", "task", r.TaskID)
+	if a.onPause == DropTasks {
+		return rejected(r, "paused"), nil
+	}
+	if _, err := a.store.CreateTask(ctx, r); err != nil && !fault.Is(err, fault.Conflict) {
+		return task.Result{}, fmt.Errorf("hold %s: %w", r.TaskID, err)
+	}
+	return task.Result{TaskID: r.TaskID, Status: task.Pending}, nil
+}
+
+// claim takes the task up. A completion that is owed from an earlier run is told first. Faults: Conflict, and the record is as it
+// stands, when another run holds it or it is over.
+func (a *Agent) claim(ctx context.Context, j job) (task.Task, error) {
+	by := task.ClaimBy{Owner: uuid.NewString(), DeliveryID: j.delivery, Lease: a.lease}
+	for {
+		t, err := a.store.StartTask(ctx, j.request, by)
+		if err == nil || !fault.Is(err, fault.Conflict) {
+			return t, err
+		}
+		blocked := t.Status == task.Failed && t.CompletionOwed != 0 && !t.Cancelled && !t.FailedFor(j.delivery)
+		if j.claimed = t; t.CompletionOwed != 0 {
+			if err := a.tell(ctx, j); err != nil {
+				return t, err
+			}
+		}
+		if !blocked {
+			return t, err
+		}
+	}
+}
+
+// standing is what a duplicate gets.
+func (j job) standing() task.Result {
+	r := j.claimed.Result()
+	r.TaskID = j.request.TaskID
+	return r
+}
+
+// tell publishes the completion of a task that is final, and notes that it was told.
+func (a *Agent) tell(ctx context.Context, j job) error {
+	if err := a.complete(ctx, Completion{Task: j.claimed, AgentID: j.agentID(), Kind: j.kind()}); err != nil {
+		a.log.WarnContext(ctx, "completion_undelivered", "task", j.request.TaskID, "error", err)
+		return fmt.Errorf("completion of %s: %w", j.request.TaskID, err)
+	}
+	if err := a.store.Announced(ctx, j.claimed); err != nil {
+		return fmt.Errorf("note the completion of %s: %w", j.request.TaskID, err)
+	}
+	return nil
+}
+
+// work runs a claimed task to its end.
+func (a *Agent) work(ctx context.Context, j job, run runner) (task.Result, error) {
+	output, err := a.guarded(ctx, j, run)
+	if err != nil && a.retryable(err) && j.claimed.Attempt <= task.MaxAttempts {
+		a.log.WarnContext(ctx, "retry", "task", j.request.TaskID, "error", err)
+		if lost := a.store.GiveBackTask(ctx, j.claimed, err.Error()); lost != nil {
+			a.log.ErrorContext(ctx, "hand_back_failed", "task", j.request.TaskID, "error", lost) // its lease ends by itself
+		}
+		return task.Result{}, err
+	}
+	r := task.Result{TaskID: j.request.TaskID, Status: task.Completed, Output: output}
+	if err != nil {
+		r = rejected(j.request, err.Error())
+	}
+	return a.finish(ctx, j, r)
+}
+
+// guarded runs everything after the claim, with the lease renewed.
+func (a *Agent) guarded(ctx context.Context, j job, run runner) (output string, err error) {
+	if j.claimed.Attempt > task.MaxAttempts {
+		return "", errors.New(task.ErrWorkerLost)
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	go a.renew(ctx, stop, j.claimed)
+	defer func() {
+		if p := recover(); p != nil {
+			err = fault.New(fault.Internal, "the handler panicked: %v", p)
+		}
+	}()
+	return run(ctx, j)
+}
+
+// renew keeps the claim while the run lasts; a claim that is lost ends the run.
+func (a *Agent) renew(ctx context.Context, stop context.CancelCauseFunc, claimed task.Task) {
+	tick := time.NewTicker(a.lease / 3)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := a.store.RenewTask(ctx, claimed, a.lease); fault.Is(err, fault.Conflict) {
+			stop(fmt.Errorf("the claim on %s is lost: %w", claimed.TaskID, err))
+			return
+		}
+	}
+}
+
+// finish stores how a run ended and tells it.
+func (a *Agent) finish(ctx context.Context, j job, r task.Result) (task.Result, error) {
+	err := a.store.FinishTask(ctx, j.claimed, r)
+	if fault.Is(err, fault.Conflict) { // cancelled, or another run took it over
+		a.log.WarnContext(ctx, "discarded", "task", r.TaskID, "error", err)
+		return task.Result{TaskID: r.TaskID, Status: task.Running}, nil
+	}
+	if err != nil {
+		if lost := a.store.GiveBackTask(ctx, j.claimed, err.Error()); lost != nil {
+			a.log.ErrorContext(ctx, "hand_back_failed", "task", j.request.TaskID, "error", lost)
+		}
+		return task.Result{}, fmt.Errorf("finish %s: %w", r.TaskID, err)
+	}
+	j.claimed = j.claimed.Finish(r, a.now()).To
+	if err := a.tell(ctx, j); err != nil {
+		return task.Result{}, err
+	}
+	return r, nil
+}

@@ -1,0 +1,133 @@
+package agency
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/task"
+)
+
+// outbox is how a defined type lets agents through: all gates of a task and the task itself are one write.
+//
+//	look at the rule's gates ──▶ reserve (gates + task + owed dispatch) ──▶ send ──▶ mark sent
+//	        │ repeat ...               │ cooldown, repeat ...                 │ fails: owed, the sweep sends
+type outbox struct{ a *Agent }
+
+// enter looks at the gates of the rule as a whole, so that no agent is looked up in vain. What it sees decides nothing that the
+// reservation does not decide again.
+func (o outbox) enter(ctx context.Context, at routing) (Outcome, error) {
+	for _, e := range at.entries {
+		p, taken, err := o.a.store.Look(ctx, o.a.name, e.Slot)
+		if err != nil {
+			return "", fmt.Errorf("gate %s: %w", e.Slot, err)
+		}
+		if taken && !p.opens(e) {
+			return shutBy(e), nil
+		}
+	}
+	return "", nil
+}
+
+func (o outbox) send(ctx context.Context, at routing, t AgentTask, gate Entry) (Decision, error) {
+	d := Decision{AgentID: t.AgentID, Kind: at.kind}
+	got, err := o.a.reserve(ctx, t, append(append([]Entry(nil), at.entries...), gate), nil)
+	if err != nil {
+		return d, err
+	}
+	if got.Shut != nil {
+		return o.shut(ctx, at, t, gate, *got.Shut)
+	}
+	d.Decision, d.TaskID, d.Delay = Requested, t.TaskID, t.Delay
+	if !got.Owed && o.a.store.Sweeps() {
+		d.Decision = AlreadyDispatched
+		return d, nil
+	}
+	return d, o.a.send(ctx, t)
+}
+
+// shut says which gate was shut, and defers if the rule asks for it.
+func (o outbox) shut(ctx context.Context, at routing, t AgentTask, own, shut Entry) (Decision, error) {
+	d := Decision{AgentID: t.AgentID, Kind: at.kind}
+	if shut.Slot != own.Slot {
+		d.Decision = shutBy(shut)
+		return d, nil
+	}
+	d.Decision = Cooling
+	if at.wake.WhenCooling != Defer {
+		return d, nil
+	}
+	last, taken, err := o.a.store.Look(ctx, o.a.name, own.Slot)
+	if err != nil || !taken {
+		return d, err
+	}
+	return o.wait(ctx, at, t, own, last)
+}
+
+// wait reserves one task at the end of a cooldown. The gate is passed ahead of time, so that there is one such task and the next
+// cooldown begins with it.
+func (o outbox) wait(ctx context.Context, at routing, t AgentTask, own Entry, last Passed) (Decision, error) {
+	d := Decision{AgentID: t.AgentID, Kind: at.kind, Decision: Deferred, TaskID: last.Owner, Delay: last.At.Sub(at.now)}
+	if last.At.After(at.now) { // a task waits already
+		return d, nil
+	}
+	t.RunAt = last.At.Add(*own.Window)
+	t.Delay = max(0, t.RunAt.Sub(at.now))
+	own.Owner, own.Now, own.as = t.TaskID, t.RunAt, &last
+	d.TaskID, d.Delay = t.TaskID, t.Delay
+	got, err := o.a.reserve(ctx, t, append(append([]Entry(nil), at.entries...), own), nil)
+	if err != nil {
+		return d, err
+	}
+	if got.Shut != nil { // somebody passed or deferred meanwhile
+		d.TaskID, d.Delay, d.Decision = "", 0, Cooling
+		return d, nil
+	}
+	if !got.Owed && o.a.store.Sweeps() {
+		return d, nil
+	}
+	return d, o.a.send(ctx, t)
+}
+
+// reserve writes a task with all that belongs to it.
+func (a *Agent) reserve(ctx context.Context, t AgentTask, gates []Entry, documents []DocumentChange) (Reserved, error) {
+	got, err := a.store.Reserve(ctx, Reservation{
+		Request: a.request(t), Gates: gates, Prefix: a.name, Documents: documents, Now: a.now(),
+	})
+	if err != nil {
+		return got, fmt.Errorf("reserve %s: %w", t.TaskID, err)
+	}
+	return got, nil
+}
+
+// send sends a reserved task. Where a sweep sends what is owed, a failure is no error: the work is safe.
+func (a *Agent) send(ctx context.Context, t AgentTask) error {
+	err := a.dispatcher.Dispatch(ctx, t)
+	if err == nil {
+		err = a.store.Sent(ctx, t.TaskID)
+	}
+	if err != nil && a.store.Sweeps() {
+		a.log.WarnContext(ctx, "dispatch_owed", "task", t.TaskID, "error", err)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("dispatch %s: %w", t.TaskID, err)
+	}
+	return nil
+}
+
+// request is a task as it is sent and stored.
+func (a *Agent) request(t AgentTask) task.Request {
+	r := t.request()
+	r.Source = a.source
+	return r
+}
+
+func (t AgentTask) request() task.Request {
+	r := task.Request{TaskID: t.TaskID, Principal: t.Principal, Request: t.Request, Trigger: &t.Trigger}
+	if t.Delay > 0 {
+		r.NotBefore = contract.At(t.RunAt.Round(time.Millisecond))
+	}
+	return r
+}

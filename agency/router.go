@@ -1,0 +1,255 @@
+package agency
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/task"
+)
+
+// Router turns events into tasks. For each rule of the event's type:
+//
+//	once-only key ──▶ shared cooldown ──▶ for each agent: known? ──▶ admitted? ──▶ cooldown ──▶ dispatch
+//	     │ repeat          │ shared_cooldown           │ unknown_agent  │ declined     │ cooldown
+//
+// Gates that were passed stay taken, also when a dispatch fails: the error ends the routing, and a redelivery of the event passes
+// its own gates again. Define does better, see there.
+type Router struct {
+	Rules          []Rule
+	Gates          Gates
+	Pacing         func(ctx context.Context, agentID string) (Pacing, error) // ErrUnknownAgent: skipped
+	Principal      func(agentID string) task.Principal                       // nil: system, the agent's id
+	Dispatch       Dispatcher
+	ResponseDelays bool             // false: every human delay is none
+	Sources        []string         // events of other sources are ignored; nil: every source
+	Now            func() time.Time // nil: time.Now
+	Log            *slog.Logger     // nil: discard
+
+	paths  passage // nil: gate by gate, then the dispatcher
+	taskID func(eventID, agentID string, rule Rule) string
+}
+
+// passage lets agents through and sends their tasks.
+type passage interface {
+	// enter takes the gates of a rule as a whole: once-only and shared. "" lets it pass.
+	enter(ctx context.Context, r routing) (Outcome, error)
+	// send takes the agent's gate and sends the task.
+	send(ctx context.Context, r routing, t AgentTask, gate Entry) (Decision, error)
+}
+
+// routing is one rule at work on one event.
+type routing struct {
+	kind    string
+	rule    Rule
+	event   contract.RawEvent
+	wake    Wake
+	entries []Entry // of the rule as a whole
+	now     time.Time
+}
+
+// Route does what the event calls for and says what became of it, for each agent of each rule. After an error the decisions are
+// those made before it. Safe to repeat. Faults: those of the rules, look-ups, gates and the dispatcher.
+func (r Router) Route(ctx context.Context, e contract.RawEvent) ([]Decision, error) {
+	made := []Decision{}
+	if r.Sources != nil && !slices.Contains(r.Sources, e.Source) {
+		return made, nil
+	}
+	for _, rule := range r.Rules {
+		if rule.DetailType != e.DetailType {
+			continue
+		}
+		decisions, err := r.apply(ctx, rule, e)
+		made = append(made, decisions...)
+		if err != nil {
+			return made, fmt.Errorf("route %q %s to %s: %w", e.DetailType, e.ID, rule.Kind, err)
+		}
+	}
+	return made, nil
+}
+
+func (r Router) now() time.Time {
+	if r.Now == nil {
+		return time.Now()
+	}
+	return r.Now()
+}
+
+func (r Router) apply(ctx context.Context, rule Rule, e contract.RawEvent) ([]Decision, error) {
+	wake, err := rule.Wake(ctx, e)
+	if err != nil || len(wake.Agents) == 0 {
+		return nil, err
+	}
+	at := routing{kind: rule.Kind, rule: rule, event: e, wake: wake, now: r.now()}
+	at.entries = wake.entries(rule.Kind, e.ID, at.now)
+	agents := unique(wake.Agents)
+	shut, err := r.passage().enter(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	var made []Decision
+	for i, agentID := range agents {
+		d := Decision{AgentID: agentID, Kind: rule.Kind, Decision: shut}
+		if shut == "" {
+			if d, err = r.wake(ctx, at, agentID, i); err != nil {
+				return made, err
+			}
+		}
+		r.report(ctx, e, d)
+		made = append(made, d)
+	}
+	return made, nil
+}
+
+// entries are the gates of the rule as a whole, owned by the event.
+func (w Wake) entries(kind, eventID string, now time.Time) []Entry {
+	var all []Entry
+	if w.OncePer != nil {
+		all = append(all, Entry{Slot: "rule#" + kind + "#" + *w.OncePer, Owner: eventID, Now: now})
+	}
+	if c := w.SharedCooldown; c != nil {
+		all = append(all, Entry{Slot: "rule#" + kind + "#shared#" + c.Slot, Owner: eventID, Now: now, Window: &c.Window})
+	}
+	return all
+}
+
+func unique(agents []string) []string {
+	var all []string
+	for _, a := range agents {
+		if !slices.Contains(all, a) {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+func (r Router) passage() passage {
+	if r.paths != nil {
+		return r.paths
+	}
+	return gateByGate{r}
+}
+
+// wake decides for one agent.
+func (r Router) wake(ctx context.Context, at routing, agentID string, index int) (Decision, error) {
+	d := Decision{AgentID: agentID, Kind: at.kind}
+	pacing, err := r.Pacing(ctx, agentID)
+	if errors.Is(err, ErrUnknownAgent) {
+		d.Decision = UnknownAgent
+		return d, nil
+	}
+	if err != nil {
+		return d, fmt.Errorf("pacing of %s: %w", agentID, err)
+	}
+	if at.wake.Admit != nil {
+		ok, reason, err := at.wake.Admit(ctx, agentID)
+		if err != nil {
+			return d, fmt.Errorf("admit %s: %w", agentID, err)
+		}
+		if !ok {
+			d.Decision, d.Reason = DeclinedByRule, reason
+			return d, nil
+		}
+	}
+	t, err := r.task(at, agentID, r.delay(at, pacing, agentID, index))
+	if err != nil {
+		return d, err
+	}
+	return r.passage().send(ctx, at, t, at.gate(agentID, t.TaskID, pacing))
+}
+
+// gate is the agent's own, owned by the task.
+func (at routing) gate(agentID, taskID string, p Pacing) Entry {
+	window := p.Cooldown
+	if at.wake.Cooldown != nil {
+		window = at.wake.Cooldown.Window
+	}
+	if at.wake.Urgent {
+		window = 0
+	}
+	return Entry{Slot: CooldownSlot(agentID, at.kind, at.wake.Cooldown), Owner: taskID, Now: at.now, Window: &window}
+}
+
+func (r Router) delay(at routing, p Pacing, agentID string, index int) time.Duration {
+	if at.wake.Urgent || at.wake.Delay == nil {
+		return 0
+	}
+	d := Delayed{EventID: at.event.ID, AgentID: agentID, Index: index, Now: at.now}
+	if r.ResponseDelays {
+		d.Lever = p.lever()
+	}
+	return max(0, at.wake.Delay.Delay(d))
+}
+
+func (r Router) task(at routing, agentID string, delay time.Duration) (AgentTask, error) {
+	each := Each{Request: at.wake.Request, Payload: at.wake.Payload}
+	if at.wake.For != nil {
+		at.wake.For(agentID, &each)
+	}
+	t := AgentTask{
+		TaskID: TaskID(at.event.ID, agentID, at.kind), AgentID: agentID, Principal: task.System(agentID), Request: each.Request,
+		Trigger: task.Trigger{Kind: at.kind, AgentID: agentID, EventID: at.event.ID, DetailType: at.event.DetailType, Urgent: at.wake.Urgent},
+		Delay:   delay, RunAt: at.now.Add(delay),
+	}
+	if r.taskID != nil {
+		t.TaskID = r.taskID(at.event.ID, agentID, at.rule)
+	}
+	if r.Principal != nil {
+		t.Principal = r.Principal(agentID)
+	}
+	if each.Payload != nil {
+		payload, err := encode(each.Payload)
+		if err != nil {
+			return t, fmt.Errorf("payload for %s: %w", agentID, err)
+		}
+		t.Trigger.Payload = payload
+	}
+	return t, nil
+}
+
+func (r Router) report(ctx context.Context, e contract.RawEvent, d Decision) {
+	if r.Log != nil {
+		r.Log.InfoContext(ctx, string(d.Decision), "event", e.ID, "detailType", e.DetailType, "agent", d.AgentID, "kind", d.Kind, "task", d.TaskID, "reason", d.Reason)
+	}
+}
+
+// gateByGate is the plain way through: every gate for itself, then the dispatcher.
+type gateByGate struct{ r Router }
+
+func (g gateByGate) enter(ctx context.Context, at routing) (Outcome, error) {
+	for _, e := range at.entries {
+		open, err := g.r.Gates.Admit(ctx, e)
+		if err != nil {
+			return "", fmt.Errorf("gate %s: %w", e.Slot, err)
+		}
+		if !open {
+			return shutBy(e), nil
+		}
+	}
+	return "", nil
+}
+
+// shutBy tells which gate of a rule is shut.
+func shutBy(e Entry) Outcome {
+	if e.Window == nil {
+		return Repeated
+	}
+	return SharedCooling
+}
+
+func (g gateByGate) send(ctx context.Context, at routing, t AgentTask, gate Entry) (Decision, error) {
+	d := Decision{AgentID: t.AgentID, Kind: at.kind, Decision: Cooling}
+	open, err := g.r.Gates.Admit(ctx, gate)
+	if err != nil || !open {
+		return d, err
+	}
+	if err := g.r.Dispatch.Dispatch(ctx, t); err != nil {
+		return d, fmt.Errorf("dispatch %s: %w", t.TaskID, err)
+	}
+	d.Decision, d.TaskID, d.Delay = Requested, t.TaskID, t.Delay
+	return d, nil
+}

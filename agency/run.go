@@ -1,0 +1,148 @@
+package agency
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/steadfast-agents/steadfast/core/contract"
+)
+
+// typed is the part of an agent type that knows its persona, needs and intents.
+type typed[P, N, I any] struct {
+	Definition[P, N, I]
+	agent *Agent
+}
+
+func (d typed[P, N, I]) pacing(ctx context.Context, agentID string) (Pacing, error) {
+	p, err := d.Profile(ctx, agentID)
+	return p.Pacing, err
+}
+
+// open looks an agent up and gives what runs its tasks.
+func (d typed[P, N, I]) open(ctx context.Context, agentID string) (runner, error) {
+	p, err := d.Profile(ctx, agentID)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, j job) (string, error) { return d.run(ctx, j, p.Persona) }, nil
+}
+
+// run does a claimed task: whatever fails here is judged by the caller, who holds the claim.
+func (d typed[P, N, I]) run(ctx context.Context, j job, persona P) (string, error) {
+	c, err := d.prepare(ctx, j, persona)
+	if err != nil {
+		return "", err
+	}
+	output, err := d.Tasks[j.kind()](c)
+	if err != nil {
+		c.failed(err)
+		return "", err
+	}
+	if d.Observe != nil {
+		if err := c.observe(); err != nil {
+			d.agent.log.WarnContext(ctx, "observe_failed", "task", j.request.TaskID, "error", err)
+		}
+	}
+	return output, nil
+}
+
+// prepare admits the task, settles what has expired and loads what the handler sees.
+func (d typed[P, N, I]) prepare(ctx context.Context, j job, persona P) (*Context[P, N, I], error) {
+	j.now = d.agent.now()
+	if d.Scope != nil {
+		scope, err := d.Scope(ctx, j.agentID())
+		if err != nil {
+			return nil, fmt.Errorf("scope of %s: %w", j.agentID(), err)
+		}
+		j.scope = scope
+	}
+	if err := d.agent.admit(ctx, j); err != nil {
+		return nil, err
+	}
+	c := &Context[P, N, I]{
+		Context: ctx, AgentType: d.Name, AgentID: j.agentID(), Persona: persona, Principal: j.request.Principal, TaskID: j.request.TaskID, Kind: j.kind(),
+		Request: j.request.Request, Trigger: *j.request.Trigger, Scope: j.scope, Now: j.now, Log: d.agent.log.With("task", j.request.TaskID, "agent", j.agentID()),
+		definition: d,
+	}
+	book, err := UpdateState(ctx, d.agent.store, c.key("commitments"), func(b CommitmentBook[I]) (CommitmentBook[I], error) {
+		next, _ := ExpireCommitments(b, j.now, d.CommitmentLimits)
+		return next, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.see(book.Value)
+	agenda, err := ReadState[Agenda[N]](ctx, d.agent.store, c.key("agenda"))
+	if err != nil {
+		return nil, err
+	}
+	c.Agenda, c.agendaRevision = agenda.Value, agenda.Revision
+	return c, nil
+}
+
+// observe brings the agenda in line with what the host sees.
+func (c *Context[P, N, I]) observe() (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the observation panicked: %v", p)
+		}
+	}()
+	d := c.definition
+	at := d.agent.now()
+	o, err := d.Observe(c)
+	if err != nil || o.None {
+		return err
+	}
+	o.At, o.TaskID = contract.At(at), c.TaskID
+	return racing(c, func() error { return c.reconcile(o) })
+}
+
+// reconcile writes the agenda after an observation. If nobody wrote it since this run read it, the observation is the newer one, whatever
+// the clocks say.
+func (c *Context[P, N, I]) reconcile(o Observation[N]) error {
+	d, k := c.definition, c.key("agenda")
+	s, err := ReadState[Agenda[N]](c, d.agent.store, k)
+	if err != nil {
+		return err
+	}
+	if last, ok := readTime(s.Value.ObservedAt); ok && s.Revision == c.agendaRevision {
+		if at, _ := readTime(o.At); at.Before(last) {
+			o.At = s.Value.ObservedAt
+		}
+	}
+	next, _ := reconcile(s.Value, o, d.AgendaLimits.orDefault(), true)
+	value, err := encode(next)
+	if err != nil {
+		return err
+	}
+	return d.agent.store.WriteState(c, k, Document{Value: value, Revision: s.Revision})
+}
+
+// failed moves what the task had begun to look into: closed if the task is over, queued again if it will run again.
+func (c *Context[P, N, I]) failed(cause error) {
+	var event CommitmentEvent = Closed{TaskID: c.TaskID, Status: CommitmentFailed, Reason: "task_failed"}
+	if c.definition.agent.retryable(cause) {
+		event = requeue{c.TaskID}
+	}
+	for _, com := range c.Commitments {
+		if com.owner() != c.TaskID || com.Status != CommitmentEvaluating {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(c), 5*time.Second)
+		_, err := c.advance(ctx, com.ID, event)
+		cancel()
+		if err != nil {
+			c.Log.WarnContext(c, "commitment_left", "commitment", com.ID, "error", err)
+		}
+	}
+}
+
+// readPayload reads the trigger's payload; none is the zero value.
+func readPayload[D any](payload json.RawMessage) (d D, err error) {
+	if len(payload) > 0 {
+		err = json.Unmarshal(payload, &d)
+	}
+	return d, err
+}
