@@ -274,13 +274,6 @@ func (o *owner) sayFailed(ctx context.Context, status, text string) {
 	o.cast.Fail(status, text, o.ids...)
 }
 
-func assistantText(m model.Message) string {
-	if m.Role != model.Assistant {
-		return ""
-	}
-	return m.PlainText()
-}
-
 // renewConfig keeps the configuration and the place in the owner's list as long as the session, at most once a day.
 func (o *owner) renewConfig(ctx context.Context) {
 	c := o.config
