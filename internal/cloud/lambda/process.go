@@ -152,10 +152,11 @@ func (p *process) settle(inv *invocation, limit *time.Timer) {
 // never came up.
 func (p *process) diedBefore(inv *invocation) {
 	select {
-	case <-inv.taken: // at the last moment
+	case <-p.work: // taken back: nobody else can have it now
+	default:
+		<-inv.taken // at the last moment
 		p.watchRun(inv)
 		return
-	default:
 	}
 	p.mu.Lock()
 	ready, report := p.ready, p.initError
