@@ -87,20 +87,27 @@ type Socket struct {
 }
 
 // Message is the handler of everything a client sends. The sender is answered over its own connection: a fault becomes one error
-// message. Only what we did wrong fails the invocation.
+// message. Only what we did wrong fails the invocation; a sender who has gone needs no answer.
 func (s Socket) Message(ctx context.Context, e wsRequest) (wsResponse, error) {
 	m, err := s.act(ctx, e)
 	id := e.RequestContext.ConnectionID
 	if err != nil {
 		note(ctx, s.Log, "message refused", err, "connection", id)
-		return accepted, s.Tell(ctx, id, contract.ServerMessage{
+		return accepted, s.answer(ctx, id, contract.ServerMessage{
 			Type: contract.TypeError, Error: word(err), Message: fault.Public(err), SessionID: m.SessionID, DeliveryID: m.DeliveryID,
 		})
 	}
 	if m.Action == "ping" {
-		return accepted, s.Tell(ctx, id, contract.ServerMessage{Type: contract.TypePong})
+		return accepted, s.answer(ctx, id, contract.ServerMessage{Type: contract.TypePong})
 	}
 	return accepted, nil
+}
+
+func (s Socket) answer(ctx context.Context, connectionID string, m contract.ServerMessage) error {
+	if err := s.Tell(ctx, connectionID, m); !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	return nil
 }
 
 func (s Socket) act(ctx context.Context, e wsRequest) (contract.ClientMessage, error) {

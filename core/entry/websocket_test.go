@@ -140,6 +140,21 @@ func TestAnswerThatCannotBePosted(t *testing.T) {
 	}
 }
 
+// TestSenderWhoHasGone needs no answer, and that is nobody's failure.
+func TestSenderWhoHasGone(t *testing.T) {
+	r := newRig()
+	s := r.socket()
+	r.say(t, "ada", `{"request":"hello","session_id":"s-1"}`)
+	s.Tell = func(context.Context, string, ...contract.ServerMessage) error {
+		return fault.New(fault.NotFound, "gone")
+	}
+	for _, body := range []string{`{"action":"ping"}`, `{"action":"dance"}`, `{"action":"subscribe","session_id":"s-1","start_index":0}`} {
+		if _, err := s.Message(t.Context(), fromSocket("ada", "MESSAGE", body)); err != nil {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+}
+
 func TestP16SubprotocolEcho(t *testing.T) {
 	const token = "head.claims.signature"
 	offer := identity.Scheme + ", " + identity.Subprotocol(token)

@@ -338,3 +338,31 @@ func TestSubscribingTwiceIsOneRow(t *testing.T) {
 		}
 	})
 }
+
+// TestP10CancelledMessagesAreToldOf, live and to who comes later.
+func TestP10CancelledMessagesAreToldOf(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		live := open(t, s, "live", contract.FeatureReset)
+		must(t, subscribe(ctx, s, live, nil))
+		for _, d := range []string{"d1", "d2"} {
+			_, err := s.Send(ctx, id, "hello", func(in *flow.AdmitIn) { in.DeliveryID, in.Admission = d, contract.Coalesce })
+			must(t, err)
+		}
+		_, err := flow.Stop{Edges: s.Edges}.Do(ctx, flow.StopIn{SessionID: id, Caller: stage.User, Clear: true})
+		must(t, err, s.Drain(ctx), s.Check(id))
+		must(t, subscribe(ctx, s, open(t, s, "late", contract.FeatureReset), new(int64(0))))
+		for _, c := range []string{"live", "late"} {
+			got := map[string]string{}
+			for _, raw := range s.Sockets.Posts(c) {
+				var m contract.ServerMessage
+				must(t, json.Unmarshal([]byte(raw), &m))
+				if m.Type == contract.TypeError {
+					got[m.DeliveryID] = m.Error
+				}
+			}
+			if diff := cmp.Diff(map[string]string{"d1": "cancelled", "d2": "cancelled"}, got); diff != "" {
+				t.Errorf("%s is told (-want +got):\n%s", c, diff)
+			}
+		}
+	})
+}

@@ -24,6 +24,14 @@ type opening struct {
 	task              *task.Task // the task whose message is taken, if its run is still this one
 }
 
+// beforeItBegan is why no turn answers a message that was cancelled while it waited.
+const beforeItBegan = "stopped before it began"
+
+// notice names what stands in the log for the messages that no turn answers.
+func (open opening) notice() string {
+	return fmt.Sprintf("cancelled_%d_%d", open.From+1, open.Cancelled)
+}
+
 // begin takes what waits: a notice for what was cancelled, a turn for the rest.
 func (o *owner) begin(ctx context.Context) error {
 	open, err := o.plan(ctx)
@@ -61,6 +69,7 @@ func (o *owner) begin(ctx context.Context) error {
 	o.wrote(events)
 	o.remember(segment)
 	o.tell(ctx, told)
+	o.sayCancelled(ctx, open)
 	if open.Opens() {
 		o.log.InfoContext(ctx, "turn begun", "turn", turnID, "messages", len(open.prompt))
 		o.ids = deliveryIDs(open.prompt)
@@ -118,10 +127,9 @@ func waiting(inbox []store.Message) []session.Waiting {
 
 func (o *owner) openingEvents(open opening, turnID string) []contract.SessionEvent {
 	if len(open.cancelled) > 0 {
-		notice := fmt.Sprintf("cancelled_%d_%d", open.From+1, open.Cancelled)
-		o.buffer = o.events(notice,
+		o.buffer = o.events(open.notice(),
 			contract.MessageReceived{Text: texts(open.cancelled), DeliveryIDs: deliveryIDs(open.cancelled)},
-			contract.TurnFailed{Status: task.ErrCancelled, Error: "stopped before it began"})
+			contract.TurnFailed{Status: task.ErrCancelled, Error: beforeItBegan})
 	}
 	switch {
 	case open.Opens():

@@ -7,6 +7,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/retell"
 	"github.com/steadfast-agents/steadfast/core/session"
 	"github.com/steadfast-agents/steadfast/core/socket"
+	"github.com/steadfast-agents/steadfast/core/task"
 )
 
 // openSockets begins to post the open turn to who follows the session, or goes on doing so. Nobody following, or not being able
@@ -83,6 +84,16 @@ func (o *owner) stopSockets() {
 		o.cast.Close()
 		o.cast = nil
 	}
+}
+
+// sayCancelled tells who follows of messages that no turn will answer.
+func (o *owner) sayCancelled(ctx context.Context, open opening) {
+	if o.Sockets == nil || len(open.cancelled) == 0 {
+		return
+	}
+	cast := o.Sockets.Turn(o.followers(ctx), o.id, open.notice(), o.me.Fence)
+	cast.Fail(task.ErrCancelled, beforeItBegan, deliveryIDs(open.cancelled)...)
+	cast.Close()
 }
 
 // resume goes on with the posts of a turn that another owner began, as its log tells it.
