@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/steadfast-agents/steadfast/core/model"
+	"github.com/steadfast-agents/steadfast/core/session"
 	"github.com/steadfast-agents/steadfast/core/snapshot"
 	"github.com/steadfast-agents/steadfast/core/tool"
 	"github.com/steadfast-agents/steadfast/internal/fake"
@@ -110,5 +111,23 @@ func TestATurnStoppedBetweenTwoOwners(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 		say(t, ctx, s, "hello")
+	})
+}
+
+func TestAWorkerWhoseLeaseIsOverRunsNoTool(t *testing.T) {
+	bubble(t, helpful, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		s.Engine.Limits.Parallel = 1
+		other := *s.Engine
+		other.Remembered = nil
+		s.Acting = func(ctx tool.Context) {
+			s.Acting = nil
+			s.Clock.Advance(session.Lease + session.Margin + time.Second)
+			must(t, other.Do(context.Background(), id))
+		}
+		_, err := s.Send(ctx, id, "use the tools")
+		must(t, err, s.Drain(ctx), s.Rest(ctx, id), s.Check(id))
+		if got := s.Ran.Runs(); got != "look_up a: 2\nwrite_down b: 1" {
+			t.Errorf("tools ran: %s, want only the one again that was running", got)
+		}
 	})
 }

@@ -152,6 +152,18 @@ func TestWhoeverMeets(t *testing.T) {
 			before(p, bind(p, request("t1", id, "hello")), send(p, id, "bye", contract.Coalesce))
 			return meeting(p, nil, check(p, id), worker(p, id), cancel(p, "t1"))
 		}},
+		{"a cancel and a binder", true, 0, func() *fake.Meeting {
+			p := play(helpful)
+			_, err := p.Edges.Table.CreateTask(context.Background(), request("t1", "", "hello"))
+			before(p, func(context.Context) error { return err })
+			sessions := func() error {
+				if p.State(taskSession).SessionID == "" {
+					return p.Check()
+				}
+				return p.Check(taskSession)
+			}
+			return meeting(p, nil, sessions, bind(p, request("t1", "", "hello")), cancel(p, "t1"))
+		}},
 		{"two binders of one task", true, 0, func() *fake.Meeting {
 			p := play(helpful)
 			return meeting(p, story(p, taskSession, "t1"), check(p, taskSession), again(bind(p, request("t1", "", "hello"))), bind(p, request("t1", "", "hello")))

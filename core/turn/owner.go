@@ -78,6 +78,8 @@ func (o *owner) leave(ctx context.Context, err error) error {
 		return o.handOff(ctx)
 	case errors.Is(err, errHandOff):
 		return o.handOff(ctx)
+	case ctx.Err() == nil && errors.Is(o.reload(ctx), errLost):
+		return nil // rows may be missing because the session was deleted meanwhile
 	}
 	return err
 }

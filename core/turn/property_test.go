@@ -32,7 +32,7 @@ var deeds = []string{
 }
 
 // midst are those that may happen in the middle of an answer.
-var midst = []string{"nothing", "nothing", "send", "send", "stop", "clear", "task", "cancel", "sweep", "lease over", "worker", "drain", "crash", "delete"}
+var midst = []string{"nothing", "nothing", "send", "send", "stop", "clear", "task", "cancel", "sweep", "lease over", "take over", "worker", "drain", "crash", "delete"}
 
 func drawDeeds(rt *rapid.T, what []string, least, most int, label string) []deed {
 	return rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) deed {
@@ -40,7 +40,7 @@ func drawDeeds(rt *rapid.T, what []string, least, most int, label string) []deed
 	}), least, most).Draw(rt, label)
 }
 
-// race is a deed that comes just before a write: after is how many writes pass first.
+// race is a deed that comes just before a read or write: after is how many pass first.
 type race struct {
 	after int
 	deed  deed
@@ -48,8 +48,8 @@ type race struct {
 
 func drawRaces(rt *rapid.T) []race {
 	return rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) race {
-		what := rapid.SampledFrom([]string{"send", "send", "stop", "clear", "task", "cancel", "sweep", "lease over", "worker", "drain", "delete"})
-		return race{rapid.IntRange(0, 12).Draw(rt, "after"), deed{what.Draw(rt, "what"), rapid.IntRange(0, 11).Draw(rt, "n")}}
+		what := rapid.SampledFrom([]string{"send", "send", "stop", "clear", "task", "cancel", "sweep", "take over", "take over", "worker", "drain", "delete"})
+		return race{rapid.IntRange(0, 25).Draw(rt, "after"), deed{what.Draw(rt, "what"), rapid.IntRange(0, 11).Draw(rt, "n")}}
 	}), 0, 6).Draw(rt, "races")
 }
 
@@ -174,6 +174,7 @@ func (c *chaos) answer(req model.Request) fake.Turn {
 	if len(c.answers) > 0 {
 		kind, c.answers = c.answers[0], c.answers[1:]
 	}
+	c.Engine.Limits.Parallel = 1 + kind%2
 	calls := fake.Calls("hm", call(10*len(req.Messages), "look_up", "a"), call(10*len(req.Messages)+1, "write_down", "b"))
 	switch kind {
 	case 1, 2, 3:
@@ -190,7 +191,7 @@ func (c *chaos) answer(req model.Request) fake.Turn {
 	return fake.Say("well ", "then")
 }
 
-// faster lets the next race happen before a write.
+// faster lets the next race happen before a call of the table.
 func (c *chaos) faster() {
 	if len(c.races) == 0 {
 		return
@@ -262,7 +263,10 @@ func (c *chaos) try(ctx context.Context, d deed) error {
 	case "sweep":
 		_, err := c.Sweep(ctx)
 		return err
-	case "worker":
+	case "take over", "worker":
+		if d.what == "take over" {
+			c.Clock.Advance(session.Lease + session.Margin + time.Second)
+		}
 		e := *c.Engine
 		e.Remembered = &turn.Memory{}
 		return e.Do(ctx, id)

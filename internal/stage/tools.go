@@ -30,14 +30,14 @@ type Counter struct {
 // counting is a tool that notes its runs. To run again after the result of the same call was saved is a broken promise.
 func (s *Stage) counting(name string) tool.Tool {
 	return tool.New(name, "Notes that it ran.", func(ctx tool.Context, in Note) (string, error) {
+		if s.saved(ctx.Session.ID, ctx.ToolUseID) {
+			s.Watch.broke("tool %s ran again after the result of call %s was saved", name, ctx.ToolUseID)
+		}
 		if s.Acting != nil {
 			s.Acting(ctx)
 		}
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
-		}
-		if s.saved(ctx.Session.ID, ctx.ToolUseID) {
-			s.Watch.broke("tool %s ran again after the result of call %s was saved", name, ctx.ToolUseID)
 		}
 		s.Ran.add(name + " " + in.Text)
 		return name + " did " + in.Text, nil

@@ -25,7 +25,7 @@ type Watch struct {
 	Now func() time.Time
 	Off bool // look no more: for worlds so large that looking takes too long
 
-	// Before is called before each write, when what it goes by has been read: others may be faster here. nil: nobody is.
+	// Before is called before each read and write, when what goes before it has been read: others may be faster here. nil: nobody is.
 	Before func()
 
 	mu       sync.Mutex
@@ -65,6 +65,18 @@ func (w *Watch) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWri
 	w.before()
 	defer w.look()
 	return w.Dynamo.TransactWriteItems(ctx, in, o...)
+}
+
+// GetItem reads.
+func (w *Watch) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+	w.before()
+	return w.Dynamo.GetItem(ctx, in, o...)
+}
+
+// Query reads.
+func (w *Watch) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	w.before()
+	return w.Dynamo.Query(ctx, in, o...)
 }
 
 func (w *Watch) before() {
