@@ -213,7 +213,6 @@ export class Chat {
     at.searchParams.set('features', 'reset')
     const Socket = this.#options.WebSocket ?? globalThis.WebSocket
     const socket = new Socket(at.href, [SCHEME, `${SCHEME}.${base64url(token)}`])
-    for (const turn of this.turns.values()) turn.seq = undefined
     return new Promise(resolve => {
       let opened = false // a browser does not tell why a handshake was refused
       this.#socket = socket

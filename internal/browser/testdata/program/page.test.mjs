@@ -1,0 +1,177 @@
+// The example page in headless Chromium, against a running stack (STEADFAST_URL). What is shown has to be what is stored.
+import { after, before, test } from 'node:test'
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { chromium } from 'playwright-core'
+import { door } from './door.mjs'
+
+const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']
+const PATIENCE = 90_000 // a function may have to be started on a busy machine
+
+let way, profile, browser, token
+
+before(async () => {
+  way = await door(process.env.STEADFAST_URL)
+  profile = await mkdtemp(join(tmpdir(), 'steadfast-browser-'))
+  browser = await chromium.launchPersistentContext(profile, { executablePath: process.env.STEADFAST_CHROMIUM, args: FLAGS, headless: true })
+  browser.setDefaultTimeout(PATIENCE)
+  token = (await (await fetch(`${process.env.STEADFAST_URL}/_dev/token?user=ada`, { method: 'POST' })).json()).token
+})
+
+after(async () => {
+  await browser?.close()
+  await way?.close()
+  if (profile) await rm(profile, { recursive: true, force: true, maxRetries: 5 })
+})
+
+/** A page with a session of its own. */
+async function talking(t) {
+  const page = await browser.newPage()
+  const wrong = []
+  page.on('pageerror', error => wrong.push(error))
+  t.after(async () => {
+    await page.close()
+    assert.deepEqual(wrong, [])
+  })
+  await page.goto(`${way.url}/client/example.html#${new URLSearchParams({ url: way.url, token })}`)
+  await page.waitForSelector('#composer:not([hidden])')
+  return page
+}
+
+async function say(page, text) {
+  await page.fill('#message', text)
+  await page.click('#send')
+}
+
+const session = page => new URLSearchParams(new URL(page.url()).hash.slice(1)).get('session')
+
+/** Waits until turn number n (from 0) ended so. */
+const ends = (page, n, status) => page.locator('article.turn').nth(n).and(page.locator(`[data-status=${status}]`)).waitFor({ timeout: PATIENCE })
+
+/** Waits until the last turn shows a word. */
+const shows = (page, word) => page.locator('article.turn .text').last().filter({ hasText: word }).waitFor({ timeout: PATIENCE })
+
+/** What the page shows: for each turn what was said before it, its text and its status. */
+const shown = page => page.evaluate(() => {
+  const all = []
+  let asked = []
+  for (const e of document.querySelectorAll('#talk > *')) {
+    if (e.classList.contains('said')) asked.push(e.textContent)
+    if (!e.matches('article.turn')) continue
+    const tools = [...e.querySelectorAll('.tools span')].map(s => s.textContent)
+    all.push({ asked, text: e.querySelector('.text').textContent, tools, status: e.dataset.status })
+    asked = []
+  }
+  return all
+})
+
+/** The same from the session's log. */
+async function stored(page) {
+  const response = await fetch(`${process.env.STEADFAST_URL}/agent/sessions/${session(page)}/events`, { headers: { authorization: `Bearer ${token}` } })
+  assert.equal(response.status, 200)
+  const turns = new Map()
+  for (const line of (await response.text()).split('\n').filter(Boolean)) {
+    const { type, turnId, data } = JSON.parse(line)
+    if (!turnId) continue
+    if (!turns.has(turnId)) turns.set(turnId, { asked: [], text: '', tools: [], status: 'running', running: '' })
+    const turn = turns.get(turnId)
+    const act = {
+      'message.received': () => turn.asked.push(data.text),
+      'message.appended': () => { turn.running += data.delta },
+      'message.completed': () => { [turn.text, turn.running] = [turn.text + data.text, ''] },
+      'actions.requested': () => turn.tools.push(...data.calls.map(c => c.name)),
+      'turn.completed': () => { turn.status = 'complete' },
+      'turn.failed': () => { [turn.text, turn.status] = [turn.text + turn.running, 'failed'] },
+    }
+    act[type]?.()
+  }
+  return [...turns.values()].map(({ running, ...turn }) => turn)
+}
+
+async function same(page) {
+  const seen = await shown(page)
+  assert.deepEqual(seen, await stored(page))
+  return seen
+}
+
+const words = n => Array.from({ length: n }, (_, i) => `word${i + 1}`).join(' ')
+
+test('a conversation, and a reload', async t => {
+  const page = await talking(t)
+  await say(page, 'call get_current_time')
+  await ends(page, 0, 'complete')
+  await say(page, 'say "😀 <b>bold</b>\n & more"')
+  await ends(page, 1, 'complete')
+  const before = await same(page)
+  assert.deepEqual(before[0].tools, ['get_current_time'])
+  await page.reload()
+  await ends(page, 1, 'complete')
+  assert.deepEqual(await same(page), before)
+})
+
+test('P13 the socket drops in mid-answer', async t => {
+  const page = await talking(t)
+  await say(page, 'say 80 words slow 40 ms')
+  await shows(page, 'word5')
+  assert.equal(way.drop(300), 1)
+  await page.waitForSelector('#state:not([data-state=open])')
+  await ends(page, 0, 'complete')
+  const [turn] = await same(page)
+  assert.equal(turn.text, words(80))
+  await page.waitForSelector('#state[data-state=open]')
+})
+
+test('P13 the answer ends while the socket is away', async t => {
+  const page = await talking(t)
+  await say(page, 'say 30 words slow 40 ms')
+  await shows(page, 'word5')
+  assert.equal(way.drop(4_000), 1)
+  await ends(page, 0, 'complete')
+  assert.equal((await same(page))[0].text, words(30))
+})
+
+test('P01 a second message in mid-answer', async t => {
+  const page = await talking(t)
+  await say(page, 'say 200 words slow 40 ms')
+  await shows(page, 'word5')
+  await say(page, 'say "that is enough"')
+  await ends(page, 1, 'complete')
+  const seen = await same(page)
+  assert.deepEqual(seen.map(turn => turn.status), ['failed', 'complete'])
+  assert.equal(seen[1].text, 'that is enough')
+})
+
+test('a stop', async t => {
+  const page = await talking(t)
+  await say(page, 'say 200 words slow 40 ms')
+  await shows(page, 'word5')
+  await page.click('#stop')
+  await ends(page, 0, 'failed')
+  const [turn] = await same(page)
+  assert.match(turn.text, /^word1 word2 /)
+  await say(page, 'say "go on"')
+  await ends(page, 1, 'complete')
+  await same(page)
+})
+
+test('a reload in mid-answer', async t => {
+  const page = await talking(t)
+  await say(page, 'say 80 words slow 40 ms')
+  await shows(page, 'word5')
+  await page.reload()
+  await ends(page, 0, 'complete')
+  assert.equal((await same(page))[0].text, words(80))
+})
+
+test('a message that is longer than a frame, and one that is too long', async t => {
+  const page = await talking(t)
+  await say(page, 'say "hello"')
+  await ends(page, 0, 'complete')
+  await say(page, 'say 3 words ' + 'x'.repeat(40_000))
+  await ends(page, 1, 'complete')
+  await same(page)
+  await say(page, 'x'.repeat(140_000))
+  await page.locator('.said.refused', { hasText: 'the limit is 131072 (128 KB)' }).waitFor()
+})
