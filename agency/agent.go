@@ -13,8 +13,8 @@ import (
 	"github.com/steadfast-agents/steadfast/core/task"
 )
 
-// Route turns an event into tasks, as Router does, but what it decides is never lost: gates, task and dispatch are one write, and what was
-// written is sent by this call, a redelivery, or the sweep. While the type is paused nothing is dispatched, unless it holds tasks.
+// Route turns an event into tasks. On a TableStore what it decides is never lost: gates, task and dispatch are one write, and what was
+// written is sent by this call, a redelivery, or the sweep. On a store that nobody sweeps it does as Router does. While the type is paused nothing is dispatched, unless it holds tasks.
 // It goes straight into a function. Safe to repeat. Faults: those of rules and look-ups, Unavailable.
 func (a *Agent) Route(ctx context.Context, e contract.RawEvent) ([]Decision, error) {
 	paused, err := a.pause.on(ctx)
@@ -28,8 +28,9 @@ func (a *Agent) Route(ctx context.Context, e contract.RawEvent) ([]Decision, err
 	}
 	r := Router{
 		Rules: a.rules, Pacing: a.pacing, Principal: a.principal, ResponseDelays: a.delays, Now: a.now, Log: a.log,
-		Sources: a.sources, paths: outbox{a}, taskID: a.ruleTaskID,
+		Sources: a.sources, taskID: a.ruleTaskID, Gates: a.store, Dispatch: a.dispatcher,
 	}
+	r.paths = paths{outbox{a}, gateByGate{r}}
 	if e.DetailType == CheckInDetailType {
 		r.Sources = nil // the rule itself asks for the type's own source
 	}
@@ -81,7 +82,7 @@ func (a *Agent) checkInRule() Rule {
 			w.Request = "Look over your goals and what you said you would do."
 		}
 		if e.Detail.Date != "" && e.Detail.Slot != "" {
-			w.OncePer = new(e.Detail.Date + "-" + e.Detail.Slot)
+			w.OncePer = new(a.name + ":" + e.Detail.Date + "-" + e.Detail.Slot)
 		}
 		return w, nil
 	})

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -44,9 +45,25 @@ func conform(t *testing.T, file string, answer func(t *testing.T, input json.Raw
 			continue
 		}
 		ran++
-		t.Run(c.Name, func(t *testing.T) { equalJSON(t, c.Want, answer(t, c.Input)) })
+		t.Run(c.Name, func(t *testing.T) { equalJSON(t, withoutUndelivered(t, c.Want), answer(t, c.Input)) })
 	}
 	t.Logf("%s: %d cases run, skipped %v", file, ran, left)
+}
+
+// withoutUndelivered drops the package's documents of undelivered completions, which do not exist here: each stands on its own task.
+func withoutUndelivered(t *testing.T, want json.RawMessage) json.RawMessage {
+	t.Helper()
+	all, isObject := plain(t, want).(object)
+	documents, has := all["documents"].([]any)
+	if !isObject || !has {
+		return want
+	}
+	all["documents"] = slices.DeleteFunc(documents, func(d any) bool { return strings.HasSuffix(d.(object)["name"].(string), ".undelivered") })
+	data, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }
 
 func equalJSON(t *testing.T, want json.RawMessage, got any) {
@@ -82,7 +99,10 @@ type object = map[string]any
 func errorOf(err error) object {
 	var s *scripted
 	if errors.As(err, &s) {
-		return object{"name": orNull(s.ErrorCode()), "message": s.Message}
+		if s.bare != "" {
+			return object{"name": nil, "message": s.bare}
+		}
+		return object{"name": orNull(s.Name), "message": s.Message}
 	}
 	return object{"name": "Error", "message": err.Error()}
 }

@@ -252,6 +252,9 @@ func (c *Context[P, N, I]) commit(t AgentTask, change func(CommitmentBook[I]) (C
 		}
 		next, write := change(s.Value)
 		c.see(next)
+		if !write && !a.store.Sweeps() {
+			return nil
+		}
 		if !write {
 			owed, err = a.store.Owes(c, t.TaskID, a.request(t).Delivery(""))
 			return err
@@ -261,7 +264,9 @@ func (c *Context[P, N, I]) commit(t AgentTask, change func(CommitmentBook[I]) (C
 			return err
 		}
 		got, err := a.reserve(c, t, nil, []DocumentChange{{k, Document{Value: value, Revision: s.Revision}}})
-		owed = got.Owed
+		if owed = got.Owed; got.Before || got.Other {
+			c.see(s.Value) // the task is older than this change of the book
+		}
 		return err
 	})
 	if err != nil {

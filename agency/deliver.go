@@ -124,10 +124,21 @@ func (j job) standing() task.Result {
 
 // tell publishes the completion of a task that is final, and notes that it was told.
 func (a *Agent) tell(ctx context.Context, j job) error {
-	if err := a.complete(ctx, Completion{Task: j.claimed, AgentID: j.agentID(), Kind: j.kind()}); err != nil {
-		a.log.WarnContext(ctx, "completion_undelivered", "task", j.request.TaskID, "error", err)
+	if err := a.publish(ctx, j); err != nil {
+		return err
+	}
+	return a.told(ctx, j)
+}
+
+func (a *Agent) publish(ctx context.Context, j job) error {
+	err := a.complete(ctx, Completion{Task: j.claimed, AgentID: j.agentID(), Kind: j.kind()})
+	if err != nil {
 		return fmt.Errorf("completion of %s: %w", j.request.TaskID, err)
 	}
+	return nil
+}
+
+func (a *Agent) told(ctx context.Context, j job) error {
 	if err := a.store.Announced(ctx, j.claimed); err != nil {
 		return fmt.Errorf("note the completion of %s: %w", j.request.TaskID, err)
 	}
@@ -198,7 +209,11 @@ func (a *Agent) finish(ctx context.Context, j job, r task.Result) (task.Result, 
 		return task.Result{}, fmt.Errorf("finish %s: %w", r.TaskID, err)
 	}
 	j.claimed = j.claimed.Finish(r, a.now()).To
-	if err := a.tell(ctx, j); err != nil {
+	if err := a.publish(ctx, j); err != nil {
+		a.log.WarnContext(ctx, "completion_undelivered", "task", j.request.TaskID, "error", err)
+		return task.Result{}, err
+	}
+	if err := a.told(ctx, j); err != nil {
 		return task.Result{}, err
 	}
 	return r, nil

@@ -94,3 +94,33 @@ func (g *MemoryGates) All() map[string]Passed {
 	}
 	return all
 }
+
+// admitAll passes all gates or none, together with a write. A gate that its owner passed before does not move.
+func (g *MemoryGates) admitAll(prefix string, entries []Entry, write func() error) (shut *Entry, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i, e := range entries {
+		if last, taken := g.gates[slotIn(prefix, e.Slot)]; taken && !last.lets(e) {
+			return &entries[i], nil
+		}
+	}
+	if err := write(); err != nil {
+		return nil, err
+	}
+	if g.gates == nil {
+		g.gates = map[string]Passed{}
+	}
+	for _, e := range entries {
+		if slot := slotIn(prefix, e.Slot); g.gates[slot].Owner != e.Owner {
+			g.gates[slot] = Passed{e.Owner, e.Now}
+		}
+	}
+	return nil, nil
+}
+
+func slotIn(prefix, slot string) string {
+	if prefix == "" {
+		return slot
+	}
+	return prefix + "#" + slot
+}

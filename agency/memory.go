@@ -17,7 +17,7 @@ type MemoryStore struct {
 
 	mu        sync.Mutex
 	documents map[StateKey]Document
-	gates     map[string]Passed
+	gates     MemoryGates
 	tasks     map[string]task.Task
 	dispatch  map[string]dispatched
 	paused    map[string]bool
@@ -65,46 +65,37 @@ func (s *MemoryStore) write(changes ...DocumentChange) error {
 	return nil
 }
 
+// Admit implements Gates.
+func (s *MemoryStore) Admit(ctx context.Context, e Entry) (bool, error) { return s.gates.Admit(ctx, e) }
+
+// Release implements Gates.
+func (s *MemoryStore) Release(ctx context.Context, slot, owner string) (bool, error) {
+	return s.gates.Release(ctx, slot, owner)
+}
+
 // Reserve implements Outbox.
 func (s *MemoryStore) Reserve(_ context.Context, r Reservation) (Reserved, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	id, delivery := r.Request.TaskID, r.Request.Delivery("")
-	if d, there := s.dispatch[id]; there {
+	d, there := s.dispatch[id]
+	if there && (d.delivery == delivery || r.Documents == nil) {
 		return Reserved{Before: d.delivery == delivery, Other: d.delivery != delivery, Owed: !d.sent}, nil
 	}
-	for i, e := range r.Gates {
-		if last, taken := s.gates[slotIn(r.Prefix, e.Slot)]; taken && !last.lets(e) {
-			return Reserved{Shut: &r.Gates[i]}, nil
-		}
-	}
-	if err := s.write(r.Documents...); err != nil {
-		return Reserved{}, err
+	shut, err := s.gates.admitAll(r.Prefix, r.Gates, func() error { return s.write(r.Documents...) })
+	if err != nil || shut != nil {
+		return Reserved{Shut: shut}, err
 	}
 	if s.dispatch == nil {
-		s.dispatch, s.gates = map[string]dispatched{}, map[string]Passed{}
-	}
-	for _, e := range r.Gates {
-		if last := s.gates[slotIn(r.Prefix, e.Slot)]; last.Owner != e.Owner {
-			s.gates[slotIn(r.Prefix, e.Slot)] = Passed{e.Owner, e.Now}
-		}
+		s.dispatch = map[string]dispatched{}
 	}
 	s.dispatch[id] = dispatched{delivery: delivery}
 	return Reserved{Owed: true}, nil
 }
 
-func slotIn(prefix, slot string) string {
-	if prefix == "" {
-		return slot
-	}
-	return prefix + "#" + slot
-}
-
 // Look implements Outbox.
 func (s *MemoryStore) Look(_ context.Context, prefix, slot string) (Passed, bool, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p, ok := s.gates[slotIn(prefix, slot)]
+	p, ok := s.gates.All()[slotIn(prefix, slot)]
 	return p, ok, nil
 }
 
@@ -154,9 +145,5 @@ func (s *MemoryStore) Documents() map[StateKey]Document {
 	return maps.Clone(s.documents)
 }
 
-// Gates gives a copy of every gate, by its prefix and slot, joined by "#".
-func (s *MemoryStore) Gates() map[string]Passed {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return maps.Clone(s.gates)
-}
+// Gates gives a copy of every gate that is taken, by slot.
+func (s *MemoryStore) Gates() map[string]Passed { return s.gates.All() }

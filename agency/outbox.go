@@ -15,11 +15,40 @@ import (
 //	        │ repeat ...               │ cooldown, repeat ...                 │ fails: owed, the sweep sends
 type outbox struct{ a *Agent }
 
+// paths chooses: the outbox where a sweep stands behind it, or a task may have to wait; else gate by gate.
+type paths struct {
+	outbox outbox
+	plain  gateByGate
+}
+
+func (p paths) choose(at routing) passage {
+	if p.outbox.a.store.Sweeps() || at.wake.WhenCooling == Defer {
+		return p.outbox
+	}
+	return p.plain
+}
+
+func (p paths) enter(ctx context.Context, at routing) (Outcome, error) {
+	return p.choose(at).enter(ctx, at)
+}
+
+func (p paths) send(ctx context.Context, at routing, t AgentTask, gate Entry) (Decision, error) {
+	return p.choose(at).send(ctx, at, t, gate)
+}
+
+// prefix keeps the gates of agent types apart where their ids are.
+func (a *Agent) prefix() string {
+	if a.ids == NamespacedIDs {
+		return a.name
+	}
+	return ""
+}
+
 // enter looks at the gates of the rule as a whole, so that no agent is looked up in vain. What it sees decides nothing that the
 // reservation does not decide again.
 func (o outbox) enter(ctx context.Context, at routing) (Outcome, error) {
 	for _, e := range at.entries {
-		p, taken, err := o.a.store.Look(ctx, o.a.name, e.Slot)
+		p, taken, err := o.a.store.Look(ctx, o.a.prefix(), e.Slot)
 		if err != nil {
 			return "", fmt.Errorf("gate %s: %w", e.Slot, err)
 		}
@@ -58,7 +87,7 @@ func (o outbox) shut(ctx context.Context, at routing, t AgentTask, own, shut Ent
 	if at.wake.WhenCooling != Defer {
 		return d, nil
 	}
-	last, taken, err := o.a.store.Look(ctx, o.a.name, own.Slot)
+	last, taken, err := o.a.store.Look(ctx, o.a.prefix(), own.Slot)
 	if err != nil || !taken {
 		return d, err
 	}
@@ -93,7 +122,7 @@ func (o outbox) wait(ctx context.Context, at routing, t AgentTask, own Entry, la
 // reserve writes a task with all that belongs to it.
 func (a *Agent) reserve(ctx context.Context, t AgentTask, gates []Entry, documents []DocumentChange) (Reserved, error) {
 	got, err := a.store.Reserve(ctx, Reservation{
-		Request: a.request(t), Gates: gates, Prefix: a.name, Documents: documents, Now: a.now(),
+		Request: a.request(t), Gates: gates, Prefix: a.prefix(), Documents: documents, Now: a.now(),
 	})
 	if err != nil {
 		return got, fmt.Errorf("reserve %s: %w", t.TaskID, err)

@@ -123,8 +123,10 @@ func (c *Context[P, N, I]) reconcile(o Observation[N]) error {
 // failed moves what the task had begun to look into: closed if the task is over, queued again if it will run again.
 func (c *Context[P, N, I]) failed(cause error) {
 	var event CommitmentEvent = Closed{TaskID: c.TaskID, Status: CommitmentFailed, Reason: "task_failed"}
-	if c.definition.agent.retryable(cause) {
-		event = requeue{c.TaskID}
+	if a := c.definition.agent; a.retryable(cause) {
+		if event = (requeue{c.TaskID}); !a.store.Sweeps() { // who delivers again is the caller's affair: it stays as it is
+			return
+		}
 	}
 	for _, com := range c.Commitments {
 		if com.owner() != c.TaskID || com.Status != CommitmentEvaluating {

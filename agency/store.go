@@ -12,6 +12,7 @@ import (
 type Store interface {
 	StateStore
 	Tasks
+	Gates
 	Outbox
 	// Paused reports whether an agent type is paused. Faults: Unavailable.
 	Paused(ctx context.Context, agentType string) (bool, error)

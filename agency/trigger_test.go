@@ -21,6 +21,8 @@ type scripted struct {
 	Retryable           any `json:"$retryable"`
 	StatusCode          any `json:"statusCode"`
 	bare                string
+	HTTPStatus          any             `json:"httpStatusCode"`
+	Marked              bool            `json:"retryable"`
 	Metadata            *scriptedStatus `json:"$metadata"`
 }
 
@@ -28,18 +30,23 @@ type scriptedStatus struct{ HTTPStatusCode int }
 
 func (e *scripted) Error() string { return e.Message }
 
-// ErrorCode is the name, or the code.
-func (e *scripted) ErrorCode() string { return cmp.Or(e.Name, e.Code) }
+// ErrorCode is the code, or the name.
+func (e *scripted) ErrorCode() string { return cmp.Or(e.Code, e.Name) }
 
 func (e *scripted) HTTPStatusCode() int {
 	if e.Metadata != nil {
 		return e.Metadata.HTTPStatusCode
 	}
 	n, _ := e.StatusCode.(float64)
+	if m, ok := e.HTTPStatus.(float64); ok {
+		n = m
+	}
 	return int(n)
 }
 
-func (e *scripted) RetryableError() bool { return e.Retryable != nil && e.Retryable != false }
+func (e *scripted) RetryableError() bool {
+	return e.Marked || e.Retryable != nil && e.Retryable != false
+}
 
 // ruleData is a rule as the files give it.
 type ruleData struct {
@@ -173,6 +180,7 @@ type notes struct {
 	said *[]string
 }
 
+func (n notes) WithAttrs([]slog.Attr) slog.Handler       { return n }
 func (n notes) Enabled(context.Context, slog.Level) bool { return true }
 func (n notes) Handle(_ context.Context, r slog.Record) error {
 	*n.said = append(*n.said, r.Message)
