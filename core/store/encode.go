@@ -13,13 +13,34 @@ import (
 
 // encode makes a row of v's fields and the key. Faults: Internal.
 func encode(k key.Key, entity string, v any) (item, error) {
-	row, err := attributevalue.MarshalMap(v)
-	if err != nil {
+	row := make(item, reflect.TypeOf(v).NumField()+3)
+	if err := fields(row, reflect.ValueOf(v)); err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "encode %s", describe(k))
 	}
 	row[key.PK], row[key.SK] = &types.AttributeValueMemberS{Value: k.PK}, &types.AttributeValueMemberS{Value: k.SK}
 	row["entity"] = &types.AttributeValueMemberS{Value: entity}
 	return row, nil
+}
+
+// fields encodes the fields of a struct, those of embedded ones included, as attributevalue does.
+func fields(row item, v reflect.Value) (err error) {
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		if field.Anonymous {
+			if err = fields(row, v.Field(i)); err != nil {
+				return err
+			}
+			continue
+		}
+		name, options, _ := strings.Cut(field.Tag.Get("dynamodbav"), ",")
+		if options == "omitempty" && empty(v.Field(i)) {
+			continue
+		}
+		if row[name], err = attribute(v.Field(i).Interface()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // decode reads a row into v. Faults: Internal.

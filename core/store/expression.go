@@ -21,11 +21,26 @@ type expressions struct {
 	err               error
 }
 
-func placeholder(mark byte, n int) string {
+// The placeholders of names and values, three bytes each: they are made at every write, so they are cut from one text.
+const (
+	nameMarks = "#00#01#02#03#04#05#06#07#08#09#10#11#12#13#14#15#16#17#18#19" +
+		"#20#21#22#23#24#25#26#27#28#29#30#31#32#33#34#35#36#37#38#39" +
+		"#40#41#42#43#44#45#46#47#48#49#50#51#52#53#54#55#56#57#58#59" +
+		"#60#61#62#63#64#65#66#67#68#69#70#71#72#73#74#75#76#77#78#79" +
+		"#80#81#82#83#84#85#86#87#88#89#90#91#92#93#94#95#96#97#98#99"
+	valueMarks = ":00:01:02:03:04:05:06:07:08:09:10:11:12:13:14:15:16:17:18:19" +
+		":20:21:22:23:24:25:26:27:28:29:30:31:32:33:34:35:36:37:38:39" +
+		":40:41:42:43:44:45:46:47:48:49:50:51:52:53:54:55:56:57:58:59" +
+		":60:61:62:63:64:65:66:67:68:69:70:71:72:73:74:75:76:77:78:79" +
+		":80:81:82:83:84:85:86:87:88:89:90:91:92:93:94:95:96:97:98:99"
+)
+
+// placeholder cuts the nth of marks. No write has a hundred names or values.
+func placeholder(marks string, n int) string {
 	if n > 99 {
-		return string(mark) + "x" + strconv.Itoa(n)
+		return marks[:1] + "x" + strconv.Itoa(n)
 	}
-	return string([]byte{mark, byte('0' + n/10), byte('0' + n%10)})
+	return marks[n*3 : n*3+3]
 }
 
 // name gives the placeholder of an attribute.
@@ -34,7 +49,7 @@ func (x *expressions) name(attr string) string {
 	if n < 0 {
 		n, x.attributes = len(x.attributes), append(x.attributes, attr)
 	}
-	return placeholder('#', n)
+	return placeholder(nameMarks, n)
 }
 
 // value gives the placeholder of a value.
@@ -44,7 +59,7 @@ func (x *expressions) value(v any) string {
 		x.err = err
 	}
 	x.given = append(x.given, av)
-	return placeholder(':', len(x.given)-1)
+	return placeholder(valueMarks, len(x.given)-1)
 }
 
 // names gives the attributes by placeholder; nil if there are none, as the service wants it.
@@ -54,7 +69,7 @@ func (x *expressions) names() map[string]string {
 	}
 	m := make(map[string]string, len(x.attributes))
 	for i, name := range x.attributes {
-		m[placeholder('#', i)] = name
+		m[placeholder(nameMarks, i)] = name
 	}
 	return m
 }
@@ -66,7 +81,7 @@ func (x *expressions) values() item {
 	}
 	m := make(item, len(x.given))
 	for i, v := range x.given {
-		m[placeholder(':', i)] = v
+		m[placeholder(valueMarks, i)] = v
 	}
 	return m
 }
@@ -82,6 +97,7 @@ func (x *expressions) conditionText() *string {
 // when adds the condition e.
 func (x *expressions) when(e cond.Expr) {
 	var b strings.Builder
+	b.Grow(256)
 	x.compile(&b, e)
 	x.condition = b.String()
 }
@@ -94,11 +110,11 @@ func (x *expressions) compile(b *strings.Builder, e cond.Expr) {
 	case cond.OpNot:
 		x.not(b, e.Of[0])
 	case cond.OpExists:
-		b.WriteString("attribute_exists(" + x.name(e.Attr) + ")")
+		write(b, "attribute_exists(", x.name(e.Attr), ")")
 	case cond.OpContains:
-		b.WriteString("contains(" + x.name(e.Attr) + ", " + x.value(e.Value) + ")")
+		write(b, "contains(", x.name(e.Attr), ", ", x.value(e.Value), ")")
 	default:
-		b.WriteString(x.name(e.Attr) + " " + string(e.Op) + " ")
+		write(b, x.name(e.Attr), " ", string(e.Op), " ")
 		if e.Other != "" {
 			b.WriteString(x.name(e.Other))
 		} else {
@@ -126,7 +142,7 @@ func (x *expressions) list(b *strings.Builder, e cond.Expr) {
 
 func (x *expressions) not(b *strings.Builder, e cond.Expr) {
 	if e.Op == cond.OpExists {
-		b.WriteString("attribute_not_exists(" + x.name(e.Attr) + ")")
+		write(b, "attribute_not_exists(", x.name(e.Attr), ")")
 		return
 	}
 	b.WriteString("NOT ")
@@ -150,16 +166,23 @@ func (x *expressions) inside(b *strings.Builder, e cond.Expr) {
 // change adds the update that sets and removes attributes.
 func (x *expressions) change(set item, remove []string) {
 	var b strings.Builder
+	b.Grow(256)
 	for i, name := range slices.Sorted(maps.Keys(set)) {
-		b.WriteString(word(i, "SET ") + x.name(name) + " = " + x.value(set[name]))
+		write(&b, word(i, "SET "), x.name(name), " = ", x.value(set[name]))
 	}
 	if b.Len() > 0 && len(remove) > 0 {
 		b.WriteByte(' ')
 	}
 	for i, name := range remove {
-		b.WriteString(word(i, "REMOVE ") + x.name(name))
+		write(&b, word(i, "REMOVE "), x.name(name))
 	}
 	x.update = b.String()
+}
+
+func write(b *strings.Builder, parts ...string) {
+	for _, p := range parts {
+		b.WriteString(p)
+	}
 }
 
 // word is what stands before part i of a list.
