@@ -68,6 +68,7 @@ type walk struct {
 	report
 	depth, most int
 	root        Root
+	fsID        any // equal for roots with one file system
 	folders     int // of this root so far
 	full        bool
 	seen        map[place]bool
@@ -88,7 +89,7 @@ func (w *walk) open(root Root) bool {
 		root.Path = path.Dir(root.Path)
 	}
 	root.Name = strings.TrimSuffix(cmp.Or(root.Name, root.Path), "/"+FileName)
-	w.root, w.folders, w.full = root, 0, false
+	w.root, w.fsID, w.folders, w.full = root, identity(root.FS), 0, false
 	if root.FS == nil || !fs.ValidPath(root.Path) {
 		w.skipped(Unreadable, ".", "%q is not a path in a file system", root.Path)
 		return false
@@ -186,7 +187,7 @@ func (w *walk) resolve(rel string) (string, bool) {
 
 // first reports whether the place has not been seen before.
 func (w *walk) first(real string) bool {
-	p := place{identity(w.root.FS), real}
+	p := place{w.fsID, real}
 	if w.seen[p] {
 		return false
 	}

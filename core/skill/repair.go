@@ -1,8 +1,10 @@
 package skill
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -47,7 +49,7 @@ func (r *report) repair(block string, first int, cause error) ([]field, bool) {
 			continue
 		}
 		f, ok := c.read()
-		if !ok && c.key == "allowed-tools" && !readableTools(f.value.Value) {
+		if !ok && c.losesTools(f) {
 			return nil, r.skip(AllowedToolsUnreadable, c.line, "allowed-tools cannot be read, and without them the skill would be another one")
 		}
 		all = append(all, f)
@@ -57,6 +59,16 @@ func (r *report) repair(block string, first int, cause error) ([]field, bool) {
 	}
 	r.tell(YAMLRepaired, at, "the metadata is not YAML (%s); it was read field by field. Put values with a colon or a special sign in quotes", reason(cause))
 	return all, true
+}
+
+var toolsLine = regexp.MustCompile(`(?m)^\s*allowed-tools\s*:`)
+
+// losesTools reports whether taking the chunk for text loses allowed-tools: those it is, or a line of it that is indented by mistake.
+func (c chunk) losesTools(f field) bool {
+	if c.key == "allowed-tools" {
+		return !readableTools(f.value.Value)
+	}
+	return toolsLine.MatchString(c.text)
 }
 
 // read gives the field of a chunk: as YAML if it is, else (ok false) with all its text as the value.
@@ -115,6 +127,12 @@ func (c chunk) plain() string {
 		}
 		value = rest
 	}
+	value = strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) && c != '\n' {
+			return -1
+		}
+		return c
+	}, value)
 	return unquote(strings.TrimSpace(fold(value, between)))
 }
 

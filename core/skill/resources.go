@@ -183,6 +183,9 @@ func excerpt(f io.Reader, name string, size, offset int64, limit int) (Excerpt, 
 	if err != nil {
 		return Excerpt{}, fault.Wrap(fault.Unavailable, err, "read %s", name)
 	}
+	for skip := 0; offset > 0 && skip < utf8.UTFMax && len(data) > 0 && !utf8.RuneStart(data[0]); skip++ {
+		data, offset = data[1:], offset+1 // an offset within a character
+	}
 	part := cutRunes(data, limit)
 	if slices.Contains(part, 0) || !utf8.Valid(part) {
 		kind := mime.TypeByExtension(path.Ext(name))

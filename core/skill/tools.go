@@ -1,0 +1,130 @@
+package skill
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/tool"
+)
+
+// The names of the tools.
+const (
+	ActivateName = "activate_skill"
+	ReadName     = "read_skill_file"
+)
+
+// maxEnum is how many bytes of names a schema lists. With more of them any name may be tried.
+const maxEnum = DefaultCatalog
+
+// Tools gives activate_skill and read_skill_file for the skills that a model sees; without any there are no tools. active knows
+// what the conversation holds; nil: each activation gives the whole text.
+func (s Set) Tools(active *Active) tool.Registry {
+	names := s.ForModel()
+	if len(names) == 0 {
+		return nil
+	}
+	use := use{set: s, active: active}
+	activate := tool.New(ActivateName, "Gives the instructions of a skill. Call it before a task that the skill's description matches.", use.activate)
+	read := tool.New(ReadName, "Reads a file that a skill bundles, a part at a time.", use.read)
+	return tool.Registry{
+		named{Tool: tool.ReadOnly(activate), names: names, maxResult: 2 * maxBody},
+		named{Tool: tool.ReadOnly(read), names: names, maxResult: 2 * MaxRead},
+	}
+}
+
+// named is a tool whose input "name" is one of names, and whose results are as long as they have to be.
+type named struct {
+	tool.Tool
+	names     []string
+	maxResult int
+}
+
+// Spec describes the tool.
+func (n named) Spec() tool.Spec {
+	s := n.Tool.Spec()
+	s.MaxResult = n.maxResult
+	if s.Err != nil || len(strings.Join(n.names, " ")) > maxEnum {
+		return s
+	}
+	schema, err := withEnum(s.Schema, n.names)
+	if err != nil {
+		s.Err = fault.Wrap(fault.Internal, err, "schema of %s", s.Name)
+		return s
+	}
+	s.Schema = schema
+	return s
+}
+
+// withEnum lists the values of the property "name".
+func withEnum(schema json.RawMessage, names []string) (json.RawMessage, error) {
+	var object map[string]json.RawMessage
+	var properties map[string]map[string]any
+	if err := json.Unmarshal(schema, &object); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(object["properties"], &properties); err != nil {
+		return nil, err
+	}
+	properties["name"]["enum"] = names
+	changed, err := json.Marshal(properties)
+	if err != nil {
+		return nil, err
+	}
+	object["properties"] = changed
+	return json.Marshal(object)
+}
+
+// use is the use of a set in a conversation.
+type use struct {
+	set    Set
+	active *Active
+}
+
+type activateIn struct {
+	Name string `json:"name" jsonschema:"the skill's name"`
+}
+
+func (u use) activate(_ tool.Context, in activateIn) (string, error) {
+	s, err := u.find(in.Name)
+	if err != nil {
+		return "", err
+	}
+	if !u.active.Begin(s) {
+		return alreadyActive(s), nil
+	}
+	return s.Content(), nil
+}
+
+func (u use) find(name string) (Skill, error) {
+	s, ok := u.set.shown(name)
+	if !ok {
+		return Skill{}, fault.New(fault.NotFound, "there is no skill %q; there are: %s", name, tool.Cut(strings.Join(u.set.ForModel(), ", "), maxEnum))
+	}
+	return s, nil
+}
+
+type readIn struct {
+	Name   string `json:"name" jsonschema:"the skill's name"`
+	Path   string `json:"path" jsonschema:"the file, relative to the skill's folder"`
+	Offset int64  `json:"offset,omitempty" jsonschema:"the byte to begin with, as an earlier call gave it"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"how many bytes to read at most"`
+}
+
+func (u use) read(_ tool.Context, in readIn) (string, error) {
+	s, err := u.find(in.Name)
+	if err != nil {
+		return "", err
+	}
+	e, err := s.ReadFile(in.Path, in.Offset, in.Limit)
+	switch {
+	case err != nil:
+		return "", err
+	case e.Type != "":
+		return fmt.Sprintf("%s is no text: %s, %d bytes.", in.Path, e.Type, e.Size), nil
+	case e.Next > 0:
+		return fmt.Sprintf("%s\n\n[bytes %d to %d of %d; read on with offset %d]", e.Text, in.Offset, e.Next, e.Size, e.Next), nil
+	}
+	return e.Text, nil
+}
