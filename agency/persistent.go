@@ -156,7 +156,7 @@ func Define[P, N, I any](d Definition[P, N, I]) (*Agent, error) {
 		sources: d.Sources, principal: d.Principal, retryable: d.IsRetryable, onPause: d.OnPause, ids: d.TaskIDs, lease: d.Lease,
 		delays: !d.NoResponseDelays, store: d.Store, dispatcher: d.Dispatch, complete: d.Complete, bus: d.Bus, now: d.Now, log: d.Log,
 	}
-	a.fill()
+	a.fill(d.Table)
 	a.pause = pauseSwitch{ask: d.Paused, store: a.store, name: d.Name, now: a.now}
 	for kind := range d.Tasks {
 		a.kinds[kind] = true
@@ -170,8 +170,14 @@ func Define[P, N, I any](d Definition[P, N, I]) (*Agent, error) {
 }
 
 // fill sets what was left to the package.
-func (a *Agent) fill() {
+func (a *Agent) fill(table store.Table) {
 	a.bus.Source = a.source
+	if a.store == nil {
+		if table.Now == nil {
+			table.Now = a.now
+		}
+		a.store = TableStore{Table: table}
+	}
 	if a.principal == nil {
 		a.principal = func(agentID string) task.Principal { return task.System(a.name + "/" + agentID) }
 	}

@@ -185,8 +185,9 @@ func (b Bus) RequestSession(ctx context.Context, c session.Config) (sessionID st
 	}})
 }
 
-// EmitTaskCompleted tells what a task came to. Faults: Invalid, Unavailable.
+// EmitTaskCompleted tells what a task came to, under the source the task has. Faults: Invalid, Unavailable.
 func (b Bus) EmitTaskCompleted(ctx context.Context, t task.Task) error {
+	b.Source = or(t.Source, b.Source)
 	return b.Publish(ctx, Event{contract.AgentTaskCompleted, contract.TaskCompleted{
 		TaskID: t.TaskID, Status: string(t.Status), Output: t.Output, Error: t.Error, Principal: t.Principal,
 	}})

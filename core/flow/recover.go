@@ -137,6 +137,25 @@ func (f Recover) tell(ctx context.Context, t task.Task) error {
 	return err
 }
 
+// busOf speaks under the source that the task has.
+func (f Recover) busOf(t task.Task) bus.Bus {
+	b := f.Bus
+	if t.Source != "" {
+		b.Source = t.Source
+	}
+	return b
+}
+
+// notBefore is when a delayed task is to run; zero for any other.
+func notBefore(t task.Task) time.Time {
+	var r task.Request
+	if json.Unmarshal([]byte(t.Detail), &r) != nil {
+		return time.Time{}
+	}
+	at, _ := r.NotBefore.Time()
+	return at
+}
+
 // resend delivers a task's stored request again, as the delivery it was.
 func (f Recover) resend(ctx context.Context, t task.Task) error {
 	var r task.Request
@@ -146,7 +165,7 @@ func (f Recover) resend(ctx context.Context, t task.Task) error {
 	if t.LastDelivery != "" {
 		r.DeliveryID = t.LastDelivery
 	}
-	err := f.Bus.Publish(ctx, bus.Event{DetailType: contract.RunAgentTask, Detail: r})
+	err := f.busOf(t).Publish(ctx, bus.Event{DetailType: contract.RunAgentTask, Detail: r})
 	if fault.ReasonOf(err) != bus.Rejected {
 		return err
 	}
@@ -170,10 +189,15 @@ func (f Recover) dispatch(ctx context.Context, id string) (string, error) {
 		return "dispatch arrived", f.Table.MarkSent(ctx, d)
 	}
 	now := f.Now()
-	if moved, err := f.Table.Rearm(ctx, d, now.Add(age(now, d.CreatedAt))); moved || err != nil {
+	next := now.Add(age(now, d.CreatedAt))
+	later := notBefore(t)
+	if later.After(now) { // nobody took it as a delayed one: it is sent when it is to run
+		next = later
+	}
+	if moved, err := f.Table.Rearm(ctx, d, next); moved || err != nil || next.Equal(later) {
 		return "leave", err
 	}
-	d.DueSK = key.DueSK(now.Add(age(now, d.CreatedAt)).UnixMilli())
+	d.DueSK = key.DueSK(next.UnixMilli())
 	return f.dispatchOwed(ctx, d, t)
 }
 
@@ -187,7 +211,7 @@ func (f Recover) dispatchOwed(ctx context.Context, d store.Dispatch, t task.Task
 		}
 		return "dispatch exhausted", err
 	}
-	err := f.Bus.Publish(ctx, bus.Event{DetailType: contract.RunAgentTask, Detail: json.RawMessage(t.Detail)})
+	err := f.busOf(t).Publish(ctx, bus.Event{DetailType: contract.RunAgentTask, Detail: json.RawMessage(t.Detail)})
 	if fault.ReasonOf(err) == bus.Rejected {
 		return "dispatch rejected", f.Table.Reject(ctx, d)
 	}

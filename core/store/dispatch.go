@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -33,6 +34,38 @@ func newDispatch(r task.Request, now time.Time) Write {
 		TaskID: r.TaskID, Status: owed, DeliveryID: r.DeliveryID, CreatedAt: now.UnixMilli(), ExpiresAt: now.Add(task.Life).Unix(),
 		DuePK: key.DuePK(key.TaskPK(r.TaskID)), DueSK: key.DueSK(now.Add(time.Minute).UnixMilli()),
 	})
+}
+
+// OwedTask is the writes of a task that is to run at a time and of its run as owed to the bus; both are refused if they are there. The
+// dispatch is remembered for life: as long as what asked for it may ask again.
+func (t Table) OwedTask(r task.Request, at time.Time, life time.Duration) []Write {
+	now := t.now()
+	detail, err := json.Marshal(r)
+	waiting := task.New(r, string(detail), now)
+	if at.After(now) {
+		waiting.DueSK, waiting.ExpiresAt = key.DueSK(at.Add(time.Minute).UnixMilli()), at.Add(task.Life).Unix()
+	}
+	put := putTask(waiting, absentOrExpired(now.Unix()))
+	if err != nil {
+		put.err = fault.Wrap(fault.Invalid, err, "task %s", r.TaskID)
+	}
+	owed := newDispatch(r, now)
+	expires, err := attribute(now.Add(max(life, at.Sub(now)+task.Life)).Unix())
+	if owed.put[key.ExpiresAt] = expires; err != nil {
+		owed.err = err
+	}
+	return []Write{put, owed}
+}
+
+// TaskSent is MarkSent for who has not read the dispatch. Idempotent. Faults: Unavailable.
+func (t Table) TaskSent(ctx context.Context, taskID string) error {
+	k := key.Dispatch(taskID)
+	to, err := attribute(sent)
+	err = t.Commit(ctx, Write{key: k, set: item{"status": to}, remove: []string{key.DuePKName, key.DueSKName}, cond: new(cond.Eq("status", owed)), err: err})
+	if RefusedBy(err, k) {
+		return nil
+	}
+	return err
 }
 
 // Dispatch reads a task's outbox row. Faults: NotFound, Unavailable.
