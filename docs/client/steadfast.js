@@ -25,7 +25,7 @@ const TIMES = {
   slowest: 30e3,
   patience: 5 * 60e3, // without any connection, until sends fail
 }
-const TRIES = 5 // of one message
+const TRIES = 5 // of a message that comes to nothing though its connection holds
 
 /** What went wrong. code is a word for programs, status that of HTTP if there was one. */
 export class SteadfastError extends Error {
@@ -139,7 +139,7 @@ export class Chat {
       return Promise.reject(new SteadfastError('limit', `the message has ${size} bytes, the limit is ${MAX_MESSAGE_BYTES} (128 KB)`))
     }
     return new Promise((resolve, reject) => {
-      const send = { id: deliveryId, text, admission, size, resolve, reject, tries: 0, socket: undefined, at: 0, stop: false }
+      const send = { id: deliveryId, text, admission, size, resolve, reject, failures: 0, socket: undefined, at: 0, stop: false }
       this.#sends.set(deliveryId, send)
       if (this.#through) this.#post(send)
       else this.connect().catch(() => {}) // every send is told by itself
@@ -148,7 +148,7 @@ export class Chat {
 
   /** Ends the running turn, whose end is told as any other; clear also cancels what waits. */
   stop({ clear = false } = {}) {
-    for (const s of this.#sends.values()) s.stop = s.stop || s.tries > 0 // a stop may overtake the message that it means
+    for (const s of this.#sends.values()) s.stop = s.stop || s.at > 0 // a stop may overtake the message that it means
     this.#stops.push(clear)
     if (this.#through) this.#flushStops()
     else this.connect().catch(() => {})
@@ -297,10 +297,6 @@ export class Chat {
   }
 
   #post(send) {
-    if (++send.tries > TRIES) {
-      this.#sends.delete(send.id)
-      return send.reject(new SteadfastError('connection_lost', `the message was sent ${TRIES} times, and none was answered`))
-    }
     send.socket = this.#socket
     send.at = Date.now()
     if (send.size > MAX_FRAME_BYTES) return void this.#postLong(send)
@@ -367,8 +363,22 @@ export class Chat {
       case 'complete': return this.#end(m)
       case 'error': return m.turn_id ? this.#end(m) : this.#refused(m)
       case 'subscribed': return this.#subscribed(m)
-      case undefined: if (m.message) this.#drop() // the gateway's own words: the function behind it failed
+      case undefined: if (m.message) return this.#failed()
     }
+  }
+
+  /** The gateway's own words: the function behind it failed, nobody says for which message. */
+  #failed() {
+    for (const send of [...this.#sends.values()]) if (send.socket === this.#socket) this.#vain(send)
+    this.#drop()
+  }
+
+  /** Notes that a message came to nothing. Reports whether to send it again. */
+  #vain(send) {
+    if (++send.failures < TRIES) return true
+    this.#sends.delete(send.id)
+    send.reject(new SteadfastError('connection_lost', `the message was sent ${TRIES} times, and nothing came of it`))
+    return false
   }
 
   #subscribed(m) {
@@ -382,7 +392,7 @@ export class Chat {
     for (const waiter of this.#waiters.splice(0)) waiter.resolve()
     this.#flushStops()
     for (const send of [...this.#sends.values()]) {
-      if (send.socket !== this.#socket || idle && Date.now() - send.at > this.#times.quiet / 2) this.#post(send)
+      if (send.socket !== this.#socket || idle && Date.now() - send.at > this.#times.quiet / 2 && this.#vain(send)) this.#post(send)
     }
   }
 

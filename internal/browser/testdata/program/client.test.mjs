@@ -273,6 +273,18 @@ test('silence: a running turn is asked for, a dead connection given up, an idle 
   assert.equal(story.filter(line => line === '[connecting]').length, 2)
 })
 
+test('a message that came to nothing is sent again on the same connection, not without end', async t => {
+  const there = await stage(t, {}, async peer => {
+    await peer.subscribed(0)
+    for (let i = 0; i < 5; i++) {
+      assert.equal((await peer.next()).delivery_id, 'd-1')
+      await peer.subscribed(0)
+    }
+  })
+  const { chat } = chatting(t, there, { times: { quiet: 10 } })
+  await assert.rejects(chat.send('hi', { deliveryId: 'd-1' }), { code: 'connection_lost', message: /sent 5 times/ })
+})
+
 test('a turn whose end nobody can tell is lost, not open for ever', async t => {
   const o = owner()
   const there = await stage(t, {},
@@ -294,7 +306,7 @@ test('a function that fails is tried again, a message not without end', async t 
     await peer.next()
     peer.say({ message: 'Internal server error', connectionId: 'c', requestId: 'r' })
   }
-  const there = await stage(t, {}, ...Array(5).fill(failing), peer => peer.subscribed(0))
+  const there = await stage(t, {}, ...Array(5).fill(failing))
   const { chat } = chatting(t, there)
   await assert.rejects(chat.send('hi'), { code: 'connection_lost', message: /sent 5 times/ })
 })

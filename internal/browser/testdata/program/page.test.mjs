@@ -1,4 +1,4 @@
-// The example page in headless Chromium, against a running stack (STEADFAST_URL). What is shown has to be what is stored.
+// The example page in headless Chromium, against a running stack (STEADFAST_INFO). What is shown has to be what is stored.
 import { after, before, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
 import { door } from './door.mjs'
+import { stored, there, token as signIn, words } from './there.mjs'
 
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']
 const PATIENCE = 90_000 // a function may have to be started on a busy machine
@@ -13,11 +14,11 @@ const PATIENCE = 90_000 // a function may have to be started on a busy machine
 let way, profile, browser, token
 
 before(async () => {
-  way = await door(process.env.STEADFAST_URL)
+  way = await door(there.http)
   profile = await mkdtemp(join(tmpdir(), 'steadfast-browser-'))
   browser = await chromium.launchPersistentContext(profile, { executablePath: process.env.STEADFAST_CHROMIUM, args: FLAGS, headless: true })
   browser.setDefaultTimeout(PATIENCE)
-  token = (await (await fetch(`${process.env.STEADFAST_URL}/_dev/token?user=ada`, { method: 'POST' })).json()).token
+  token = await signIn()
 })
 
 after(async () => {
@@ -67,36 +68,11 @@ const shown = page => page.evaluate(() => {
   return all
 })
 
-/** The same from the session's log. */
-async function stored(page) {
-  const response = await fetch(`${process.env.STEADFAST_URL}/agent/sessions/${session(page)}/events`, { headers: { authorization: `Bearer ${token}` } })
-  assert.equal(response.status, 200)
-  const turns = new Map()
-  for (const line of (await response.text()).split('\n').filter(Boolean)) {
-    const { type, turnId, data } = JSON.parse(line)
-    if (!turnId) continue
-    if (!turns.has(turnId)) turns.set(turnId, { asked: [], text: '', tools: [], status: 'running', running: '' })
-    const turn = turns.get(turnId)
-    const act = {
-      'message.received': () => turn.asked.push(data.text),
-      'message.appended': () => { turn.running += data.delta },
-      'message.completed': () => { [turn.text, turn.running] = [turn.text + data.text, ''] },
-      'actions.requested': () => turn.tools.push(...data.calls.map(c => c.name)),
-      'turn.completed': () => { turn.status = 'complete' },
-      'turn.failed': () => { [turn.text, turn.status] = [turn.text + turn.running, 'failed'] },
-    }
-    act[type]?.()
-  }
-  return [...turns.values()].map(({ running, ...turn }) => turn)
-}
-
 async function same(page) {
   const seen = await shown(page)
-  assert.deepEqual(seen, await stored(page))
+  assert.deepEqual(seen, await stored(session(page), token))
   return seen
 }
-
-const words = n => Array.from({ length: n }, (_, i) => `word${i + 1}`).join(' ')
 
 test('a conversation, and a reload', async t => {
   const page = await talking(t)
