@@ -32,6 +32,7 @@ type cli struct {
 	Send     send     `cmd:"" help:"Say something in a session and leave."`
 	Stop     stop     `cmd:"" help:"Stop a session's turn."`
 	Events   events   `cmd:"" help:"Follow or print a session's events."`
+	Skills   skills   `cmd:"" help:"List, check, show and begin skills."`
 
 	Trajectory trajectory `cmd:"" help:"Print the turns of a saved stream: calls, reply, usage."`
 }
