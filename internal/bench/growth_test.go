@@ -57,19 +57,15 @@ func TestTurnsCost(t *testing.T) {
 
 // BenchmarkTable reports what a turn takes of the table as a conversation grows.
 func BenchmarkTable(b *testing.B) {
+	at := []int{1, 2, 10, 100, 400}
 	for _, kind := range kinds {
-		w, done := newWorld(kind.say, kind.tools...), 0
-		for _, nth := range []int{1, 2, 10, 100, 400} {
-			b.Run(fmt.Sprintf("%s/turn=%d", kind.name, nth), func(b *testing.B) {
-				if done >= nth { // a repeated run goes on with a new conversation
-					w, done = newWorld(kind.say, kind.tools...), 0
-				}
-				for done < nth-1 {
-					w.turn(b)
-					done++
-				}
-				c := w.cost(b)
-				done++
+		w, took := newWorld(kind.say, kind.tools...), map[int]cost{}
+		for n := range at[len(at)-1] {
+			took[n+1] = w.cost(b)
+		}
+		for _, n := range at {
+			b.Run(fmt.Sprintf("%s/turn=%d", kind.name, n), func(b *testing.B) {
+				c := took[n]
 				b.ReportMetric(0, "ns/op")
 				b.ReportMetric(float64(c.reads), "reads/turn")
 				b.ReportMetric(float64(c.writes), "writes/turn")
