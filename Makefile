@@ -15,7 +15,7 @@ SAM   := $(TOOLS)/aws-sam-cli-1.170.0-cfn-lint-1.58.0
 RIE   := $(TOOLS)/aws-lambda-rie-v0.0.0-20261030222936-bef5c4ba774d
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test check lint fmt vet staticcheck tidy race test-interop test-aws test-sam-local soak bench update clean
+.PHONY: help run demo build test check lint fmt vet staticcheck tidy race test-interop test-browser test-aws test-sam-local soak bench update clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,6 +56,14 @@ race: ## the tests of core under the race detector, which needs a C compiler
 test-interop: ## beside the TypeScript package, on one table and bus; needs Node 20 and npm
 	cd internal/interop/testdata/program && npm ci --loglevel=error
 	STEADFAST_INTEROP=1 $(GO) test -count=1 -v ./internal/interop/
+
+test-browser: ## the JavaScript client, in Node and in headless Chromium; needs Node 20 and npm, and Chromium, or Debian and root
+	@{ test -n "$$STEADFAST_CHROMIUM" || command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null || \
+	{ test "$$(id -u)" = 0 && command -v apt-get && apt-get -qq update && \
+	DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends chromium; } >/dev/null || \
+	echo 'no Chromium could be installed: the page is not tested'
+	cd internal/browser/testdata/program && npm ci --loglevel=error
+	STEADFAST_BROWSER=1 $(GO) test -count=1 -v -timeout 20m ./internal/browser/
 
 test-aws: $(SAM)/installed $(RIE)/aws-lambda-rie ## with SAM's tools and AWS's Lambda emulator; needs Python 3 and, the first time, PyPI
 	STEADFAST_SAM=$(SAM) STEADFAST_RIE=$(RIE)/aws-lambda-rie $(GO) test -count=1 -v -timeout 20m -skip SamLocal ./internal/rehearsal $(UPDATE)

@@ -57,7 +57,7 @@ func needsNode(t *testing.T) {
 
 // chromium gives the path of a browser, "" if there is none.
 func chromium() string {
-	for _, name := range []string{os.Getenv("STEADFAST_CHROMIUM"), "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+	for _, name := range []string{os.Getenv("STEADFAST_CHROMIUM"), "chromium", "chromium-browser", "google-chrome"} {
 		if at, err := exec.LookPath(name); err == nil {
 			return at
 		}
