@@ -261,7 +261,7 @@ export class Chat {
   async #http(method, path, body, again = true) {
     const token = await this.#token()
     const fetch = this.#options.fetch ?? globalThis.fetch
-    const response = await fetch(new URL(path, this.#options.url), {
+    const response = await fetch(this.#options.url.replace(/\/+$/, '') + path, {
       method,
       headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
       body: body && JSON.stringify(body),

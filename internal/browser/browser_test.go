@@ -18,7 +18,10 @@ var programs = filepath.Join("testdata", "program")
 // TestClient: every promise of the client, against scripted sockets.
 func TestClient(t *testing.T) {
 	needsNode(t)
-	node(t, "client.test.mjs", time.Minute)
+	t.Run("a WebSocket of a package", func(t *testing.T) { node(t, "client.test.mjs", time.Minute) })
+	t.Run("the WebSocket of Node", func(t *testing.T) {
+		node(t, "client.test.mjs", time.Minute, "STEADFAST_WEBSOCKET=own", "NODE_OPTIONS=--experimental-websocket")
+	})
 }
 
 // TestStack: the client in Node against a running stack.

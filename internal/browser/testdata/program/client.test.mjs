@@ -1,8 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { WebSocket } from 'ws'
 import { Chat, MAX_FRAME_BYTES, MAX_MESSAGE_BYTES, SteadfastError } from '../../../../docs/client/steadfast.js'
-import { SESSION, again, chatting, owner, stage } from './stage.mjs'
+import { SESSION, WebSocket, again, chatting, owner, stage } from './stage.mjs'
 
 const ended = (turn, status, text) => assert.deepEqual([turn.status, turn.text], [status, text])
 
@@ -343,7 +342,7 @@ test('events come page by page', async t => {
       ? { headers: { 'x-next-index': '3' }, text: `${event(1)}\n${event(2)}\n` } : { text: `${event(3)}\n` },
   }
   const there = await stage(t, { http })
-  const { chat } = chatting(t, there)
+  const { chat } = chatting(t, { url: there.url + '/' })
   const seen = []
   for await (const e of chat.events({ startIndex: 1 })) seen.push(e.index)
   assert.deepEqual(seen, [1, 2, 3])

@@ -1,11 +1,14 @@
 // A stack that says what a test tells it to: HTTP answers by path, and one script for each connection in turn.
 import { createServer } from 'node:http'
 import { once } from 'node:events'
-import { WebSocket, WebSocketServer } from 'ws'
+import { WebSocket as Socket, WebSocketServer } from 'ws'
 import { Chat } from '../../../../docs/client/steadfast.js'
 
 const SCHEME = 'base64UrlBearerAuthorization'
 export const SESSION = 's-1'
+
+/** Node's own (since 22; in 20 with --experimental-websocket), or one that is given to the client. */
+export const WebSocket = process.env.STEADFAST_WEBSOCKET === 'own' ? globalThis.WebSocket : Socket
 
 /** What a peer of a script has: next() message of the client, say() one to it, drop() the connection. */
 class Peer {
