@@ -35,7 +35,7 @@ func Load(fsys fs.FS) ([]Skill, []Diagnostic) {
 }
 
 // Find gives every skill of the roots, also those with one name, in the order in which they win: by scope, then in the order
-// of the roots, then by path. A folder with a SKILL.md is not searched further; what is reached twice over links counts once.
+// of the roots, then by path, in each folder links last. A folder with a SKILL.md is not searched further; what is reached twice over links counts once.
 // No file is read but SKILL.md and flat ones.
 func (f Finder) Find(roots ...Root) ([]Skill, []Diagnostic) {
 	order := f.Order

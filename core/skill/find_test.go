@@ -129,11 +129,11 @@ func TestP29SkillFileAccess(t *testing.T) {
 	const secret = "SECRET"
 	root := onDisk(t, map[string]string{
 		"secret.txt": secret, "skills/outside/SKILL.md": text("outside", secret+" is not told"), "skills/demo/SKILL.md": text("demo", "Does it."),
-		"skills/demo/references/guide.md": "guide", "skills/demo/evals/evals.json": secret, "skills/demo/.env": secret, "elsewhere/linked/SKILL.md": text("linked", "Linked."),
+		"skills/demo/references/guide.md": "guide", "skills/demo/references/C:odd.md": "guide", "skills/demo/C:odd.md": "guide", `skills/demo/back\slash.md`: "guide", "skills/demo/evals/evals.json": secret, "skills/demo/.env": secret, "elsewhere/linked/SKILL.md": text("linked", "Linked."),
 		"elsewhere/linked/note.md": "note",
 	}, map[string]string{
 		"skills/demo/inside.md": "references/guide.md", "skills/demo/refs": "references", "skills/demo/out.md": "../../secret.txt", "skills/demo/outdir": "../..",
-		"skills/demo/absolute": "/etc", "skills/demo/loop": "loop", "skills/demo/dangling": "none", "skills/demo/sub/up": "..",
+		"skills/demo/absolute": "/etc", "skills/demo/loop": "loop", "skills/demo/dangling": "none", "skills/demo/sub/up": "..", "skills/demo/answers": "evals",
 		"skills/stolen/SKILL.md": "../../secret.txt", "skills/gone/SKILL.md": "/etc/passwd", "skills/linked": "../elsewhere/linked", "skills/again": "linked", "skills/nowhere": "none",
 	})
 	got, found := skill.Finder{}.Find(skill.Root{FS: root.FS(), Path: "skills", Scope: skill.Project, Trusted: true})
@@ -146,7 +146,7 @@ func TestP29SkillFileAccess(t *testing.T) {
 	}
 	demo := got[0]
 	listed, more := demo.Resources()
-	if diff := cmp.Diff([]string{"inside.md", "references/guide.md"}, listed); diff != "" || more != 0 {
+	if diff := cmp.Diff([]string{"inside.md", "references/C:odd.md", "references/guide.md"}, listed); diff != "" || more != 0 {
 		t.Errorf("Resources() (-want +got), %d more:\n%s", more, diff)
 	}
 	for _, name := range listed {
@@ -163,7 +163,7 @@ func TestP29SkillFileAccess(t *testing.T) {
 	for name, want := range map[string]fault.Code{
 		"../../secret.txt": fault.Invalid, "references/../../../secret.txt": fault.Invalid, "/etc/passwd": fault.Invalid, `..\..\secret.txt`: fault.Invalid,
 		`C:\secret`: fault.Invalid, "C:secret": fault.Invalid, "//host/share": fault.Invalid, "a\x00b": fault.Invalid, "": fault.Invalid, ".": fault.Invalid, "references/..": fault.Invalid,
-		"out.md": fault.Denied, "outdir/secret.txt": fault.Denied, "absolute/passwd": fault.Denied, "loop": fault.Denied, "evals/evals.json": fault.Denied,
+		"out.md": fault.Denied, "outdir/secret.txt": fault.Denied, "absolute/passwd": fault.Denied, "loop": fault.Denied, "evals/evals.json": fault.Denied, "answers/evals.json": fault.Denied,
 		"dangling": fault.NotFound, "none.md": fault.NotFound, "references": fault.Invalid, "refs": fault.Invalid,
 	} {
 		if e, err := demo.ReadFile(name, 0, 0); fault.CodeOf(err) != want || strings.Contains(e.Text, secret) {
@@ -268,8 +268,13 @@ func BenchmarkLoad10000(b *testing.B) {
 	if err := os.CopyFS(dir, many(10_000)); err != nil {
 		b.Fatal(err)
 	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer root.Close()
 	for b.Loop() {
-		found, _ := skill.Finder{Folders: 20_000}.Find(skill.Root{FS: os.DirFS(dir)})
+		found, _ := skill.Finder{Folders: 20_000}.Find(skill.Root{FS: root.FS()})
 		set, _ := skill.NewSet(found...)
 		if len(found) != 10_000 || set.Catalog(0) == "" {
 			b.Fatalf("%d skills", len(found))
@@ -287,4 +292,42 @@ func BenchmarkParse10000(b *testing.B) {
 			}
 		}
 	}
+}
+
+// FuzzReadFile: no path reads what is outside of the skill.
+func FuzzReadFile(f *testing.F) {
+	const secret = "SECRET"
+	dir := f.TempDir()
+	if err := os.CopyFS(dir, files("a/SKILL.md", text("a", "d"), "a/in.md", "in", "a/sub/in.md", "in", "a/evals/x", secret, "secret", secret, "b/secret", secret)); err != nil {
+		f.Fatal(err)
+	}
+	for link, target := range map[string]string{"a/out": "../secret", "a/up": "..", "a/sub/back": "../..", "a/here": "sub"} {
+		if err := os.Symlink(target, dir+"/"+link); err != nil {
+			f.Fatal(err)
+		}
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = root.Close() })
+	found, _ := skill.Finder{}.Find(skill.Root{FS: root.FS(), Path: "a"})
+	if len(found) != 1 {
+		f.Fatalf("%d skills", len(found))
+	}
+	for _, path := range []string{"in.md", "here/in.md", "out", "up/secret", "sub/back/b/secret", "../secret", "./evals/x", "sub/../evals/x", "SKILL.md", "a//b", "here/../out"} {
+		f.Add(path)
+	}
+	f.Fuzz(func(t *testing.T, path string) {
+		e, err := found[0].ReadFile(path, 0, 0)
+		if strings.Contains(e.Text, secret) || err != nil && strings.Contains(err.Error(), secret) {
+			t.Errorf("ReadFile(%q) = %q, %v", path, e.Text, err)
+		}
+		if err == nil && e.Text != "in" && e.Text != "Do it." {
+			t.Errorf("ReadFile(%q) = %+v", path, e)
+		}
+		if code := fault.CodeOf(err); code == fault.Internal || code == fault.Unavailable {
+			t.Errorf("ReadFile(%q): %v", path, err)
+		}
+	})
 }

@@ -31,7 +31,7 @@ const maxWalk = 5000
 func (s Skill) Resources() (files []string, more int) {
 	if s.files == nil {
 		for name := range s.Files {
-			if _, err := cleanPath(name); err == nil && !hiddenFile(name) {
+			if readable(name) && !hiddenFile(name) {
 				files = append(files, name)
 			}
 		}
@@ -79,14 +79,14 @@ func (l *listing) folder(rel string) {
 			continue
 		}
 		target, err := l.s.real(name)
-		if err != nil {
+		if err != nil || l.s.closed(target) {
 			continue
 		}
 		switch info, err := fs.Stat(l.s.files, target); {
 		case err != nil:
 		case info.IsDir():
 			l.folder(name)
-		case info.Mode().IsRegular():
+		case info.Mode().IsRegular() && readable(name):
 			l.files = append(l.files, name)
 		}
 	}
@@ -99,6 +99,17 @@ func (s Skill) real(name string) (string, error) {
 		err = errEscape
 	}
 	return target, err
+}
+
+// closed reports whether a place in the skill's folder is not for the model: the answers of its evals, and the history of its folder.
+func (s Skill) closed(target string) bool {
+	return inside(path.Join(s.dir, "evals"), target) || inside(path.Join(s.dir, ".git"), target)
+}
+
+// readable reports whether ReadFile takes the name as it is.
+func readable(name string) bool {
+	clean, err := cleanPath(name)
+	return err == nil && clean == name
 }
 
 // Excerpt is a part of a bundled file.
@@ -147,6 +158,8 @@ func (s Skill) readFrom(name string, offset int64, limit int) (Excerpt, error) {
 		return Excerpt{}, fault.New(fault.Denied, "%s leads out of the skill's folder", name)
 	case err != nil:
 		return Excerpt{}, s.notFound(name)
+	case s.closed(target):
+		return Excerpt{}, fault.New(fault.Denied, "%s is not for reading", name)
 	}
 	info, err := fs.Stat(s.files, target)
 	if err != nil {
