@@ -211,11 +211,14 @@ func (c *Context[P, N, I]) Promise(p Promise[I]) (OpenOutcome, error) {
 		draft.TaskDueAt = t.RunAt
 	}
 	var outcome OpenOutcome
-	owed, err := c.commit(t, func(b CommitmentBook[I]) (CommitmentBook[I], bool) {
+	written, owed, err := c.commit(t, func(b CommitmentBook[I]) (CommitmentBook[I], bool) {
 		draft.At = c.definition.agent.now()
 		b, outcome = OpenCommitment(b, draft, c.definition.CommitmentLimits)
 		return b, outcome == OpenCreated
 	})
+	if err == nil && outcome == OpenCreated && !written { // its task was sent long ago: history has forgotten the promise
+		outcome = OpenExisting
+	}
 	if err == nil && owed && (outcome == OpenCreated || outcome == OpenExisting) {
 		err = c.definition.agent.send(c, t)
 	}
@@ -231,7 +234,7 @@ func (c *Context[P, N, I]) Redispatch(com Commitment[I], mode RedispatchMode, re
 		return false, err
 	}
 	applied := false
-	owed, err := c.commit(t, func(b CommitmentBook[I]) (next CommitmentBook[I], write bool) {
+	_, owed, err := c.commit(t, func(b CommitmentBook[I]) (next CommitmentBook[I], write bool) {
 		next, applied = AdvanceCommitment(b, com.ID, Redispatch{t.TaskID, mode}, c.definition.agent.now(), c.definition.CommitmentLimits)
 		return next, applied
 	})
@@ -243,7 +246,7 @@ func (c *Context[P, N, I]) Redispatch(com Commitment[I], mode RedispatchMode, re
 
 // commit changes the book and reserves the task in one write. If the book does not call for the task, nothing is written; owed then tells
 // whether it was reserved before, by this very task, and never sent.
-func (c *Context[P, N, I]) commit(t AgentTask, change func(CommitmentBook[I]) (CommitmentBook[I], bool)) (owed bool, err error) {
+func (c *Context[P, N, I]) commit(t AgentTask, change func(CommitmentBook[I]) (CommitmentBook[I], bool)) (written, owed bool, err error) {
 	a, k := c.definition.agent, c.key("commitments")
 	err = racing(c, func() error {
 		s, err := ReadState[CommitmentBook[I]](c, a.store, k)
@@ -264,13 +267,14 @@ func (c *Context[P, N, I]) commit(t AgentTask, change func(CommitmentBook[I]) (C
 			return err
 		}
 		got, err := a.reserve(c, t, nil, []DocumentChange{{k, Document{Value: value, Revision: s.Revision}}})
-		if owed = got.Owed; got.Before || got.Other {
+		written, owed = err == nil && !got.Before && !got.Other, got.Owed
+		if !written {
 			c.see(s.Value) // the task is older than this change of the book
 		}
 		return err
 	})
 	if err != nil {
-		return false, fmt.Errorf("%s of %s: %w", k.Name, c.AgentID, err)
+		return false, false, fmt.Errorf("%s of %s: %w", k.Name, c.AgentID, err)
 	}
-	return owed, nil
+	return written, owed, nil
 }

@@ -164,15 +164,12 @@ func (a *Agent) work(ctx context.Context, j job, run runner) (task.Result, error
 
 // guarded runs everything after the claim, with the lease renewed.
 func (a *Agent) guarded(ctx context.Context, j job, run runner) (output string, err error) {
-	if j.claimed.Attempt > task.MaxAttempts {
-		return "", errors.New(task.ErrWorkerLost)
-	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	go a.renew(ctx, stop, j.claimed)
 	defer func() {
 		if p := recover(); p != nil {
-			err = fault.New(fault.Internal, "the handler panicked: %v", p)
+			err = fault.New(fault.Internal, "the run panicked: %v", p)
 		}
 	}()
 	return run(ctx, j)

@@ -3,10 +3,13 @@ package agency
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/task"
 )
 
 // typed is the part of an agent type that knows its persona, needs and intents.
@@ -35,10 +38,12 @@ func (d typed[P, N, I]) run(ctx context.Context, j job, persona P) (string, erro
 	if err != nil {
 		return "", err
 	}
-	output, err := d.Tasks[j.kind()](c)
+	output, err := "", errors.New(task.ErrWorkerLost)
+	if j.claimed.Attempt <= task.MaxAttempts {
+		output, err = c.handle(d.Tasks[j.kind()])
+	}
 	if err != nil {
-		c.failed(err)
-		return "", err
+		return "", c.failed(err)
 	}
 	if d.Observe != nil {
 		if err := c.observe(); err != nil {
@@ -120,12 +125,23 @@ func (c *Context[P, N, I]) reconcile(o Observation[N]) error {
 	return d.agent.store.WriteState(c, k, Document{Value: value, Revision: s.Revision})
 }
 
-// failed moves what the task had begun to look into: closed if the task is over, queued again if it will run again.
-func (c *Context[P, N, I]) failed(cause error) {
+// handle runs the handler; a panic is its error.
+func (c *Context[P, N, I]) handle(do func(*Context[P, N, I]) (string, error)) (output string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fault.New(fault.Internal, "the handler panicked: %v", p)
+		}
+	}()
+	return do(c)
+}
+
+// failed moves what the task had begun to look into: closed if the task is over, queued again if it will run again. If that cannot be
+// written the task is not over: the error is that of the write.
+func (c *Context[P, N, I]) failed(cause error) error {
 	var event CommitmentEvent = Closed{TaskID: c.TaskID, Status: CommitmentFailed, Reason: "task_failed"}
 	if a := c.definition.agent; a.retryable(cause) {
 		if event = (requeue{c.TaskID}); !a.store.Sweeps() { // who delivers again is the caller's affair: it stays as it is
-			return
+			return cause
 		}
 	}
 	for _, com := range c.Commitments {
@@ -137,8 +153,10 @@ func (c *Context[P, N, I]) failed(cause error) {
 		cancel()
 		if err != nil {
 			c.Log.WarnContext(c, "commitment_left", "commitment", com.ID, "error", err)
+			return err
 		}
 	}
+	return cause
 }
 
 // readPayload reads the trigger's payload; none is the zero value.

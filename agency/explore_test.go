@@ -1,0 +1,83 @@
+package agency_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/steadfast-agents/steadfast/agency"
+	"github.com/steadfast-agents/steadfast/internal/fake"
+)
+
+// explore cuts a story off at every call, in every way, and wants the same end.
+func explore(t *testing.T, name string, change func(*definition), set func(*world), story func(ctx context.Context, w *world) error) {
+	fake.Explore(t, fake.Flow{Name: name, New: func() *fake.Run {
+		w := newWorld(change)
+		if set != nil {
+			set(w)
+		}
+		return &fake.Run{
+			World: w.World, End: w.end, Check: w.check, Recover: w.round,
+			Do: func(ctx context.Context) error { return story(ctx, w) },
+		}
+	}})
+}
+
+// event sends one event.
+func event(detailType string) func(ctx context.Context, w *world) error {
+	return func(ctx context.Context, w *world) error { return w.send(ctx, "evt-1", detailType) }
+}
+
+func TestExploreEventToPromiseToClosed(t *testing.T) {
+	explore(t, "event, tasks of two agents, promises, follow-ups, closed", nil, nil, event("Pull Request Opened"))
+}
+
+func TestExploreUrgent(t *testing.T) {
+	explore(t, "urgent", nil, nil, event("Deadline Near"))
+}
+
+func TestExploreDelayed(t *testing.T) {
+	explore(t, "delayed task", nil, nil, event("Weekly"))
+}
+
+func TestExploreDeferred(t *testing.T) {
+	explore(t, "deferred to the end of the cooldown", nil, nil, func(ctx context.Context, w *world) error {
+		return errors.Join(w.send(ctx, "evt-1", "Deadline Near"), w.send(ctx, "evt-2", "Comment Added"))
+	})
+}
+
+func TestExploreCapped(t *testing.T) {
+	explore(t, "capped", func(d *definition) { d.TaskCap = 1 }, nil, event("Deadline Near"))
+}
+
+func TestExploreHandlerFails(t *testing.T) {
+	explore(t, "a look that begins and fails for good", nil, func(w *world) {
+		w.verdict = func(c *ctxOf, com agency.Commitment[intent]) error {
+			_, err := c.AdvanceCommitment(com.ID, agency.Start{})
+			return errors.Join(err, errors.New("no such test"))
+		}
+	}, event("Deadline Near"))
+}
+
+// A look that was lost is resumed by a check-in, one that was declined is reconsidered.
+func TestExploreRedispatch(t *testing.T) {
+	explore(t, "redispatch: reconsider", nil, func(w *world) {
+		w.verdict = func(c *ctxOf, com agency.Commitment[intent]) error {
+			e := agency.Closed{Status: agency.CommitmentDeclined, Reason: "not now", Reconsider: true}
+			if com.Reconsiderations > 0 {
+				e = agency.Closed{Status: agency.CommitmentFulfilled, Reason: "found"}
+			}
+			_, err := c.AdvanceCommitment(com.ID, e)
+			return err
+		}
+	}, func(ctx context.Context, w *world) error {
+		checkIn, err := w.agent.CheckInEvent(w.clock.Now().Add(13 * time.Hour))
+		if err != nil {
+			return err
+		}
+		checkIn.ID = "ci-1"
+		w.events = append(w.events, checkIn)
+		return w.send(ctx, "evt-1", "Deadline Near")
+	})
+}
