@@ -210,7 +210,7 @@ func TestWhoeverMeets(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := fake.Steps{Name: c.name, New: c.new, Kill: c.kill, Slow: c.slow, Cap: 60, Random: 40}
 			if soak {
-				s.Preemptions, s.Cap, s.Random = 3, 20_000, 3_000
+				s.Preemptions, s.Cap, s.Random = 3, 4_000, 2_000
 			}
 			fake.ExploreSteps(t, s)
 		})
