@@ -28,7 +28,7 @@ func isolated(t *testing.T, change func(*definition), test func(t *testing.T, w 
 // settle plays rounds until nothing is left to do.
 func (w *world) settle(t *testing.T) {
 	t.Helper()
-	for range 60 {
+	for range 200 {
 		before := w.Effects()
 		if err := w.round(t.Context()); err == nil && w.Effects() == before {
 			return
