@@ -70,8 +70,8 @@ func (k skills) places(paths []string) []place {
 	}
 	if k.Project != "" {
 		for _, below := range []string{".steadfast/skills", ".agents/skills"} {
-			dir := filepath.Join(k.Project, below)
-			all = append(all, place{skill.Root{Name: named(dir), Scope: skill.Project, Trusted: k.Trust}, dir, true})
+			name := named(filepath.Join(k.Project, below))
+			all = append(all, place{skill.Root{Path: below, Name: name, Scope: skill.Project, Trusted: k.Trust}, k.Project, false})
 		}
 	}
 	return all

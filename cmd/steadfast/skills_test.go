@@ -52,6 +52,8 @@ func TestSkillsList(t *testing.T) {
 		t.Errorf("untrusted: %s", got)
 	}
 	r = start("")
+	r.run(t, 1, "skills", "list", "--project", "nowhere")
+	r = start("")
 	r.run(t, 0, "--json", "skills", "list", "--project", "p", "--trust")
 	var got struct {
 		Skills []struct {

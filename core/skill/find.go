@@ -3,7 +3,6 @@ package skill
 import (
 	"cmp"
 	"errors"
-	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -12,8 +11,9 @@ import (
 
 // Root is a folder to look for skills in.
 type Root struct {
-	FS    fs.FS  // links are followed within it, never out of it: os.Root's FS for a folder on disk
-	Path  string // in FS; "" is all of FS. A skill's own folder or its SKILL.md is fine too. One that is not there has no skills.
+	FS   fs.FS  // links are followed within it, never out of it: os.Root's FS for a folder on disk
+	Path string // in FS; "" is all of FS. A skill's own folder or its SKILL.md is fine too. One that is not there has no skills.
+	// A Project whose Path ends in .<host>/skills is the folder above: links of its skills stay in there.
 	Name  string // how people call Path, for findings; "": Path
 	Scope Scope  // "": Builtin
 	// Trusted says that a person has agreed to skills of this Project; without it there are none. Other scopes do not ask.
@@ -71,15 +71,23 @@ type walk struct {
 	fsID        any // equal for roots with one file system
 	folders     int // of this root so far
 	full        bool
+	linked      []linked // met in this root, for the end of its search
 	seen        map[place]bool
 	skills      []Skill
 }
 
 func (w *walk) search(root Root) {
-	if w.open(root) {
-		w.folder(".", 0)
+	if !w.open(root) {
+		return
+	}
+	w.folder(".", 0)
+	for _, l := range w.linked {
+		w.load(l.rel, l.real, l.target)
 	}
 }
+
+// linked is a folder whose SKILL.md is a link. It counts after the folder that the link may lead to.
+type linked struct{ rel, real, target string }
 
 // open begins with a root.
 func (w *walk) open(root Root) bool {
@@ -89,7 +97,7 @@ func (w *walk) open(root Root) bool {
 		root.Path = path.Dir(root.Path)
 	}
 	root.Name = strings.TrimSuffix(cmp.Or(root.Name, root.Path), "/"+FileName)
-	w.root, w.fsID, w.folders, w.full = root, identity(root.FS), 0, false
+	w.root, w.fsID, w.folders, w.full, w.linked = root, identity(root.FS), 0, false, nil
 	if root.FS == nil || !fs.ValidPath(root.Path) {
 		w.skipped(Unreadable, ".", "%q is not a path in a file system", root.Path)
 		return false
@@ -176,6 +184,9 @@ func (w *walk) mayEnter(rel string, depth int) bool {
 // resolve gives the path in the file system without links. One that leads out is told, one that leads nowhere is not.
 func (w *walk) resolve(rel string) (string, bool) {
 	real, err := realPath(w.root.FS, path.Join(w.root.Path, rel))
+	if err == nil && !inside(w.root.boundary(), real) {
+		err = errEscape
+	}
 	switch {
 	case errors.Is(err, errEscape):
 		w.skipped(SymlinkEscape, rel, "%v", err)
@@ -183,6 +194,15 @@ func (w *walk) resolve(rel string) (string, bool) {
 		w.skipped(Unreadable, rel, "cannot be read: %v", err)
 	}
 	return real, err == nil
+}
+
+// boundary is the folder that links must not leave.
+func (r Root) boundary() string {
+	host := path.Dir(r.Path)
+	if r.Scope == Project && path.Base(r.Path) == "skills" && strings.HasPrefix(path.Base(host), ".") && host != "." {
+		return path.Dir(host)
+	}
+	return "."
 }
 
 // first reports whether the place has not been seen before.
@@ -193,97 +213,4 @@ func (w *walk) first(real string) bool {
 	}
 	w.seen[p] = true
 	return true
-}
-
-// skill reads the skill in a folder.
-func (w *walk) skill(rel, real string) {
-	file := path.Join(rel, FileName)
-	target, ok := w.resolve(file)
-	switch {
-	case !ok:
-	case path.Base(target) != FileName:
-		w.skipped(SymlinkEscape, file, "the link must lead to a file named %s", FileName)
-	case target != path.Join(real, FileName) && !w.first(target):
-	default:
-		w.first(target)
-		w.read(file, target, func(r *report, data []byte) (Skill, bool) {
-			s, ok := r.parse(folderName(w.shown(rel)), data)
-			s.files, s.dir = w.root.FS, real
-			return s, ok
-		})
-	}
-}
-
-// flat reads a skill that is one file.
-func (w *walk) flat(rel string) {
-	if real, ok := w.resolve(rel); ok && w.first(real) {
-		w.read(rel, real, (*report).parseFlat)
-	}
-}
-
-// read reads the file of a skill and keeps the skill.
-func (w *walk) read(rel, real string, parse func(r *report, data []byte) (Skill, bool)) {
-	if w.root.Scope == Project && !w.root.Trusted {
-		w.skipped(UntrustedScope, rel, "the project is not trusted, so its skills are not used")
-		return
-	}
-	data, err := readBounded(w.root.FS, real)
-	if err != nil {
-		w.skipped(Unreadable, rel, "cannot be read: %v", err)
-		return
-	}
-	w.path = w.shown(rel)
-	s, ok := parse(&w.report, data)
-	if !ok {
-		return
-	}
-	s.Scope = w.root.Scope
-	w.skills = append(w.skills, s)
-}
-
-// readBounded reads a regular file, and one byte more than a skill may have at most.
-func readBounded(fsys fs.FS, name string) ([]byte, error) {
-	info, err := fs.Stat(fsys, name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is not a regular file")
-	}
-	f, err := fsys.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, MaxFile+1))
-}
-
-func folderName(shown string) string {
-	if base := path.Base(shown); base != "." && base != "/" && base != ".." {
-		return base
-	}
-	return ""
-}
-
-// nested tells of a SKILL.md further down, which belongs to the skill above it. Links are not followed.
-func (w *walk) nested(rel, real string, entries []fs.DirEntry) {
-	const deep = 4
-	var look func(at string, entries []fs.DirEntry, depth int)
-	look = func(at string, entries []fs.DirEntry, depth int) {
-		for _, e := range entries {
-			inner := path.Join(at, e.Name())
-			switch {
-			case e.Name() == FileName && at != ".":
-				w.path = w.shown(path.Join(rel, inner))
-				load, _ := NestedSkill.severity()
-				w.add(Diagnostic{Severity: load, Code: NestedSkill, Other: w.shown(path.Join(rel, FileName)), Text: "this is a file of the skill above it, not a skill"})
-			case e.IsDir() && depth < deep && e.Name() != ".git" && e.Name() != "node_modules":
-				below, err := fs.ReadDir(w.root.FS, path.Join(real, inner))
-				if err == nil {
-					look(inner, below, depth+1)
-				}
-			}
-		}
-	}
-	look(".", entries, 0)
 }

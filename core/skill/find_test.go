@@ -172,6 +172,31 @@ func TestP29SkillFileAccess(t *testing.T) {
 	}
 }
 
+func TestLinks(t *testing.T) {
+	root := onDisk(t, map[string]string{
+		"proj/.agents/skills/real/SKILL.md": text("real", "d"), "proj/shared/kept/SKILL.md": text("kept", "d"), "elsewhere/away/SKILL.md": text("away", "d"),
+	}, map[string]string{
+		"proj/.agents/skills/alias/SKILL.md": "../real/SKILL.md", "proj/.agents/skills/kept": "../../shared/kept", "proj/.agents/skills/away": "../../../elsewhere/away",
+		"proj/.agents/skills/far/SKILL.md": "../../../../elsewhere/away/SKILL.md",
+	})
+	in := skill.Root{FS: root.FS(), Path: "proj/.agents/skills", Scope: skill.Project, Trusted: true}
+	got, found := skill.Finder{}.Find(in)
+	if diff := cmp.Diff([]string{"real", "kept"}, names(got)); diff != "" {
+		t.Errorf("of a project (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"proj/.agents/skills/far/SKILL.md symlink-escape", "proj/.agents/skills/away symlink-escape"}, told(found)); diff != "" {
+		t.Errorf("of a project (-want +got):\n%s", diff)
+	}
+	in.Scope = skill.User
+	got, found = skill.Finder{}.Find(in)
+	if diff := cmp.Diff([]string{"real", "away", "kept"}, names(got)); diff != "" || len(found) != 0 {
+		t.Errorf("of a user (-want +got), %v:\n%s", found, diff)
+	}
+	if got := skill.Validate(root.FS(), "proj/.agents/skills/alias"); len(got) != 1 || got[0].Code != skill.NameDirMismatch {
+		t.Errorf("Validate(alias) = %v", got)
+	}
+}
+
 // TestP30SkillNames: of two skills with one name one wins by a stated order, the other is told once, and every list agrees.
 func TestP30SkillNames(t *testing.T) {
 	found, diags := skill.Finder{}.Find(

@@ -35,6 +35,9 @@ func validate(root Root) []Diagnostic {
 			w.skipped(FileCase, e.Name(), "the file must be named exactly %s", FileName)
 		}
 	}
+	for _, l := range w.linked {
+		w.load(l.rel, l.real, l.target)
+	}
 	if len(w.skills) == 0 && !Failed(w.found) {
 		return missing(w.found, path.Join(w.root.Name, FileName))
 	}
