@@ -116,16 +116,32 @@ func Failed(found []Diagnostic) bool {
 	return slices.ContainsFunc(found, func(d Diagnostic) bool { return d.Severity == Error })
 }
 
-// report collects the findings about one file.
+// maxFindings is how many findings about one file are kept; the one for which there is no skill is kept always.
+const maxFindings = 100
+
+// report collects the findings about one file at a time.
 type report struct {
 	path  string
 	found []Diagnostic
+	about string // the path that told counts
+	told  int
 }
 
 // tell adds a finding with which the skill still loads.
 func (r *report) tell(code Code, line int, format string, args ...any) {
+	if r.about != r.path {
+		r.about, r.told = r.path, 0
+	}
+	r.told++
+	text := fmt.Sprintf(format, args...)
+	switch {
+	case r.told > maxFindings:
+		return
+	case r.told == maxFindings:
+		text += "; what else is wrong with this file is left out"
+	}
 	load, _ := code.severity()
-	r.add(Diagnostic{Severity: load, Code: code, Line: line, Text: fmt.Sprintf(format, args...)})
+	r.add(Diagnostic{Severity: load, Code: code, Line: line, Text: text})
 }
 
 // skip adds the finding for which there is no skill, and gives false.
