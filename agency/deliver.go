@@ -39,8 +39,9 @@ func (a *Agent) Deliver(ctx context.Context, r task.Request, deliveryID string) 
 		a.log.WarnContext(ctx, "rejected", "task", r.TaskID, "reason", reason)
 		return rejected(r, reason), nil
 	}
+	j := job{request: r, delivery: r.Delivery(deliveryID)}
 	if paused, err := a.pause.on(ctx); err != nil || paused {
-		return a.paused(ctx, r, err)
+		return a.paused(ctx, j, err)
 	}
 	run, err := a.open(ctx, r.Trigger.AgentID)
 	if errors.Is(err, ErrUnknownAgent) {
@@ -50,7 +51,6 @@ func (a *Agent) Deliver(ctx context.Context, r task.Request, deliveryID string) 
 	if err != nil {
 		return task.Result{}, fmt.Errorf("profile of %s: %w", r.Trigger.AgentID, err)
 	}
-	j := job{request: r, delivery: r.Delivery(deliveryID)}
 	if j.claimed, err = a.claim(ctx, j); err != nil {
 		if fault.Is(err, fault.Conflict) {
 			return j.standing(), nil
@@ -79,19 +79,34 @@ func (a *Agent) refuse(r task.Request) string {
 	return ""
 }
 
-// paused drops a task unclaimed, or holds it.
-func (a *Agent) paused(ctx context.Context, r task.Request, err error) (task.Result, error) {
+// paused drops a task, or holds it.
+func (a *Agent) paused(ctx context.Context, j job, err error) (task.Result, error) {
+	r := j.request
 	if err != nil {
 		return task.Result{}, fmt.Errorf("is %s paused: %w", a.name, err)
 	}
 	a.log.InfoContext(ctx, "paused", "task", r.TaskID)
 	if a.onPause == DropTasks {
-		return rejected(r, "paused"), nil
+		return a.drop(ctx, j)
 	}
 	if _, err := a.store.CreateTask(ctx, r); err != nil && !fault.Is(err, fault.Conflict) {
 		return task.Result{}, fmt.Errorf("hold %s: %w", r.TaskID, err)
 	}
 	return task.Result{TaskID: r.TaskID, Status: task.Pending}, nil
+}
+
+// drop gives a task up unclaimed; where a sweep would deliver it again, it ends.
+func (a *Agent) drop(ctx context.Context, j job) (r task.Result, err error) {
+	if r = rejected(j.request, "paused"); !a.store.Sweeps() {
+		return r, nil
+	}
+	if j.claimed, err = a.claim(ctx, j); err == nil {
+		return a.finish(ctx, j, r)
+	}
+	if fault.Is(err, fault.Conflict) {
+		return j.standing(), nil
+	}
+	return task.Result{}, err
 }
 
 // claim takes the task up. A completion that is owed from an earlier run is told first. Faults: Conflict, and the record is as it

@@ -81,3 +81,12 @@ func TestExploreRedispatch(t *testing.T) {
 		return w.send(ctx, "evt-1", "Deadline Near")
 	})
 }
+
+// Tasks that are held while the type is paused run when it goes on, wherever they are cut off.
+func TestExplorePausedThenResumed(t *testing.T) {
+	explore(t, "paused, held, resumed", func(d *definition) { d.OnPause = agency.HoldTasks }, func(w *world) {
+		w.goesOn = w.clock.Now().Add(2 * time.Hour)
+	}, func(ctx context.Context, w *world) error {
+		return errors.Join(w.table.PauseAgency(ctx, "reviewer", true), w.send(ctx, "evt-1", "Deadline Near"))
+	})
+}

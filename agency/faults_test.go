@@ -508,6 +508,34 @@ func TestFault14NoForgeryAndNoSilentLoss(t *testing.T) {
 			t.Errorf("an event of a source that is not listed: %v, %v", d, err)
 		}
 	})
+	t.Run("dropped after it was promised", func(t *testing.T) {
+		isolated(t, nil, func(t *testing.T, w *world) {
+			if _, err := w.agent.Deliver(t.Context(), request("t1", "ann", "review"), ""); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.table.PauseAgency(t.Context(), "reviewer", true); err != nil {
+				t.Fatal(err)
+			}
+			w.clock.Advance(10 * time.Second) // the worker has read of the pause
+			w.settle(t)
+			w.sound(t)
+			if b := w.book("ann"); len(b) != 1 || b[0].Status != agency.CommitmentQueued {
+				t.Fatalf("book %+v, want the promise queued", b)
+			}
+			if err := w.table.PauseAgency(t.Context(), "reviewer", false); err != nil {
+				t.Fatal(err)
+			}
+			w.clock.Advance(2 * time.Hour)
+			if _, err := w.agent.Deliver(t.Context(), request("ci", "ann", "check_in"), ""); err != nil {
+				t.Fatal(err)
+			}
+			w.settle(t)
+			w.sound(t)
+			if b := w.book("ann"); b[0].Status != agency.CommitmentFulfilled || len(b[0].ChildTaskIDs) != 2 {
+				t.Errorf("book %+v, want the promise resumed and kept", b)
+			}
+		})
+	})
 	for _, tt := range []struct {
 		onPause agency.OnPause
 		runs    int

@@ -89,7 +89,7 @@ type scene struct {
 	calls map[string]int
 	due   agency.Due[raw]
 
-	log, ops0               []string
+	log                     []string
 	ran                     bool
 	ops                     []object
 	dispatches, completions []object

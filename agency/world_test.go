@@ -44,6 +44,7 @@ type world struct {
 	agent   *agency.Agent
 	events  []contract.RawEvent // what apps have sent, each delivered again in every round
 	later   map[string]scheduled
+	goesOn  time.Time                                           // when a pause is over; zero: never
 	ended   map[string]int                                      // handlers that came to their end, by task
 	verdict func(c *ctxOf, com agency.Commitment[intent]) error // what investigating does; nil: it settles the promise
 	review  func(c *ctxOf) error                                // what reviewing does; nil: it promises to investigate
@@ -163,7 +164,7 @@ func (w *world) send(ctx context.Context, id, detailType string) error {
 
 // deliver routes every event there is and empties the bus.
 func (w *world) deliver(ctx context.Context) error {
-	var failed error
+	failed := w.goOn(ctx)
 	for _, e := range w.events {
 		if e.Time.After(w.clock.Now()) {
 			continue
@@ -174,6 +175,15 @@ func (w *world) deliver(ctx context.Context) error {
 	}
 	_, err := w.bus.Drain(ctx, w.handle)
 	return errors.Join(failed, err)
+}
+
+// goOn ends a pause when its time is over.
+func (w *world) goOn(ctx context.Context) error {
+	paused, err := w.table.AgencyPaused(ctx, "reviewer")
+	if err != nil || !paused || w.goesOn.IsZero() || w.goesOn.After(w.clock.Now()) {
+		return err
+	}
+	return w.table.PauseAgency(ctx, "reviewer", false)
 }
 
 // handle is what the rules of the template do.
