@@ -2,12 +2,15 @@ package boot
 
 import (
 	"context"
+	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/google/uuid"
@@ -61,7 +64,9 @@ func level(name string) slog.Level {
 // files and asks services that no function has, and weighs more than all of the rest. service names the endpoint's variable, as
 // the SDK does.
 func Config(service, region string) aws.Config {
-	c := aws.Config{Region: region, Credentials: aws.CredentialsProviderFunc(environmentCredentials)}
+	c := aws.Config{
+		Region: region, Credentials: aws.CredentialsProviderFunc(environmentCredentials), HTTPClient: steady{awshttp.NewBuildableClient()},
+	}
 	for _, name := range []string{"AWS_ENDPOINT_URL_" + service, "AWS_ENDPOINT_URL"} {
 		if endpoint := os.Getenv(name); endpoint != "" {
 			c.BaseEndpoint = &endpoint
@@ -69,6 +74,19 @@ func Config(service, region string) aws.Config {
 		}
 	}
 	return c
+}
+
+// steady keeps connections that answer very fast. The SDK closes a request's body as soon as the answer has begun; net/http may
+// look once more whether the body has ended, by WriteTo, which on the SDK's closed body is an error, and for that error it drops
+// the connection. A body that can only be read says just that it has ended.
+type steady struct{ aws.HTTPClient }
+
+// Do sends req with a body that can only be read and closed.
+func (s steady) Do(req *http.Request) (*http.Response, error) {
+	if req.Body != nil && req.Body != http.NoBody {
+		req.Body = struct{ io.ReadCloser }{req.Body}
+	}
+	return s.HTTPClient.Do(req)
 }
 
 func environmentCredentials(context.Context) (aws.Credentials, error) {

@@ -2,11 +2,17 @@ package boot_test
 
 import (
 	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/steadfast-agents/steadfast/core/boot"
 )
@@ -106,5 +112,34 @@ func TestMustOpen(t *testing.T) {
 				t.Errorf("ended with %v and said %q, want %q", err, log.String(), tc.want)
 			}
 		})
+	}
+}
+
+// TestConnectionsAreKept: a service that answers at once does not cost a connection for each answer.
+func TestConnectionsAreKept(t *testing.T) {
+	var opened atomic.Int64
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+		_, _ = w.Write([]byte("{}"))
+	}))
+	server.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			opened.Add(1)
+		}
+	}
+	server.Start()
+	defer server.Close()
+	t.Setenv("AWS_ENDPOINT_URL_DYNAMODB", server.URL)
+	t.Setenv("AWS_ACCESS_KEY_ID", "id")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "key")
+	client := dynamodb.NewFromConfig(boot.Config("DYNAMODB", "us-east-1"), func(o *dynamodb.Options) { o.DisableValidateResponseChecksum = true })
+	table := "t"
+	for range 300 {
+		if _, err := client.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: &table}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := opened.Load(); n > 3 {
+		t.Errorf("%d connections for 300 calls, one after the other", n)
 	}
 }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"io"
-	"net/http"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -15,7 +13,7 @@ import (
 // raw measures model calls with the SDK alone: one stream each, drained.
 func raw(ctx context.Context, n int) error {
 	env := boot.MustEnv()
-	c := bedrockruntime.NewFromConfig(boot.Config("BEDROCK_RUNTIME", env.BedrockRegion), func(o *bedrockruntime.Options) { o.HTTPClient = plainBody{o.HTTPClient} })
+	c := bedrockruntime.NewFromConfig(boot.Config("BEDROCK_RUNTIME", env.BedrockRegion))
 	in := &bedrockruntime.ConverseStreamInput{
 		ModelId:         &env.ModelID,
 		Messages:        []types.Message{{Role: types.ConversationRoleUser, Content: []types.ContentBlock{&types.ContentBlockMemberText{Value: request}}}},
@@ -39,14 +37,4 @@ func raw(ctx context.Context, n int) error {
 		return err
 	}
 	return emit(l)
-}
-
-// plainBody sends bodies that can only be read and closed: net/http may ask the SDK's for a copy after an answer has begun, which
-// is an error that closes the connection.
-type plainBody struct{ bedrockruntime.HTTPClient }
-
-// Do sends a request.
-func (p plainBody) Do(r *http.Request) (*http.Response, error) {
-	r.Body = struct{ io.ReadCloser }{r.Body}
-	return p.HTTPClient.Do(r)
 }
