@@ -174,9 +174,9 @@ func TestP29SkillFileAccess(t *testing.T) {
 
 func TestLinks(t *testing.T) {
 	root := onDisk(t, map[string]string{
-		"proj/.agents/skills/real/SKILL.md": text("real", "d"), "proj/shared/kept/SKILL.md": text("kept", "d"), "elsewhere/away/SKILL.md": text("away", "d"),
+		"proj/.agents/skills/real/SKILL.md": text("real", "d"), "proj/pool/kept/SKILL.md": text("kept", "d"), "elsewhere/away/SKILL.md": text("away", "d"),
 	}, map[string]string{
-		"proj/.agents/skills/alias/SKILL.md": "../real/SKILL.md", "proj/.agents/skills/kept": "../../shared/kept", "proj/.agents/skills/away": "../../../elsewhere/away",
+		"proj/.agents/skills/alias/SKILL.md": "../real/SKILL.md", "proj/.agents/skills/kept": "../../pool/kept", "proj/.agents/skills/away": "../../../elsewhere/away",
 		"proj/.agents/skills/far/SKILL.md": "../../../../elsewhere/away/SKILL.md",
 	})
 	in := skill.Root{FS: root.FS(), Path: "proj/.agents/skills", Scope: skill.Project, Trusted: true}
