@@ -131,3 +131,27 @@ func TestAWorkerWhoseLeaseIsOverRunsNoTool(t *testing.T) {
 		}
 	})
 }
+
+func TestResultsWhoseSaveIsCutAreSavedAtTheHandOff(t *testing.T) {
+	bubble(t, helpful, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		s.Timeout, s.Engine.HandOff = 10*time.Second, 3*time.Second
+		once := true
+		s.Watch.Before = func() {
+			if once && s.Ran.Of("write_down", "b") == 1 {
+				once = false
+				time.Sleep(8 * time.Second)
+			}
+		}
+		_, err := s.Send(ctx, id, "use the tools")
+		must(t, err, s.Drain(ctx), s.Check(id))
+		if n := s.State(id).Fence; n != 2 || once {
+			t.Errorf("%d invocations, want 2", n)
+		}
+		if got := s.Ran.Runs(); got != "look_up a: 1\nwrite_down b: 1" {
+			t.Errorf("tools ran: %s", got)
+		}
+		if diff := cmp.Diff([]string{`actions.completed {"ids":["call_10","call_11"]}`}, told(t, s, id, "actions.completed")); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}

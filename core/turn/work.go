@@ -88,9 +88,17 @@ func (o *owner) keepFinished(ctx context.Context, finished []model.ToolResult, v
 	}
 	v.settleText()
 	s := o.segment(message)
+	h, err := o.load(ctx)
+	if err != nil {
+		return err
+	}
+	if calls, missing := openCalls(h.Messages); len(missing) == len(finished) { // only the save was cut
+		data = append(data, contract.ActionsCompleted{IDs: callIDs(calls)}, v.stepDone(v.step))
+		return errors.Join(o.save(ctx, s, data...), errHandOff)
+	}
 	events := o.events(o.state.TurnID(), data...)
 	p := session.Progress{Tip: s.ID, NextIndex: o.next + int64(len(events))}
-	err := o.commit(ctx, o.state.SavePart(o.me, p, o.Now()), true, o.eventsWrite(events), store.NewSegment(o.id, *s, o.Now()))
+	err = o.commit(ctx, o.state.SavePart(o.me, p, o.Now()), true, o.eventsWrite(events), store.NewSegment(o.id, *s, o.Now()))
 	if err != nil {
 		return err
 	}
