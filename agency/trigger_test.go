@@ -252,33 +252,51 @@ func (s routeStep) route(t *testing.T, r agency.Router) object {
 	return got
 }
 
+type gateOp struct {
+	Op, Slot, Owner string
+	Now             time.Time
+	WindowMs        *float64
+}
+
+func (op gateOp) do(t *testing.T, g agency.Gates) bool {
+	t.Helper()
+	e := agency.Entry{Slot: op.Slot, Owner: op.Owner, Now: op.Now}
+	if op.WindowMs != nil {
+		e.Window = new(ms(*op.WindowMs))
+	}
+	ok, err := false, error(nil)
+	if op.Op == "release" {
+		ok, err = g.Release(t.Context(), op.Slot, op.Owner)
+	} else {
+		ok, err = g.Admit(t.Context(), e)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ok
+}
+
+// Gates in memory and in a table answer alike.
 func TestConformanceGates(t *testing.T) {
 	conform(t, "gates.json", func(t *testing.T, input json.RawMessage) any {
-		in := read[struct {
-			Ops []struct {
-				Op, Slot, Owner string
-				Now             time.Time
-				WindowMs        *float64
-			}
-		}](t, input)
-		var g agency.MemoryGates
+		in := read[struct{ Ops []gateOp }](t, input)
+		memory, w := &agency.MemoryGates{}, newWorld(nil)
+		w.clock.Set(in.Ops[0].Now)
+		table := agency.TableGates{Table: w.table, Prefix: "p"}
 		results := []bool{}
-		for _, op := range in.Ops {
-			e := agency.Entry{Slot: op.Slot, Owner: op.Owner, Now: op.Now}
-			if op.WindowMs != nil {
-				e.Window = new(ms(*op.WindowMs))
-			}
-			do := func() (bool, error) { return g.Admit(t.Context(), e) }
-			if op.Op == "release" {
-				do = func() (bool, error) { return g.Release(t.Context(), op.Slot, op.Owner) }
-			}
-			ok, err := do()
-			if err != nil {
-				t.Fatal(err)
+		for i, op := range in.Ops {
+			ok := op.do(t, memory)
+			if other := op.do(t, table); other != ok {
+				t.Errorf("op %d: %v in memory, %v in the table", i+1, ok, other)
 			}
 			results = append(results, ok)
 		}
-		return object{"results": results, "state": passed(g.All())}
+		for slot, p := range memory.All() {
+			if got, ok, err := (agency.TableStore{Table: w.table}).Look(t.Context(), "p", slot); !ok || err != nil || got.Owner != p.Owner || !got.At.Equal(p.At) {
+				t.Errorf("%s: %+v, %v, %v in the table, %+v in memory", slot, got, ok, err, p)
+			}
+		}
+		return object{"results": results, "state": passed(memory.All())}
 	})
 }
 
