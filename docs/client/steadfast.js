@@ -430,7 +430,6 @@ export class Chat {
     if (m.fence < turn.fence || m.seq <= turn.seq) return false
     if (m.seq > turn.seq + 1) this.#lost(turn)
     turn.seq = m.seq
-    turn.retold = undefined
     return !turn.hole
   }
 

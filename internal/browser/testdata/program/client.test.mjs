@@ -143,13 +143,48 @@ test('a message that was lost on the way has the turn told again', async t => {
   }
 })
 
+test('a loss before the end keeps the turn open until it is told again', async t => {
+  const there = await stage(t, {}, async peer => {
+    await peer.subscribed(0)
+    await peer.next()
+    const o = owner()
+    peer.say(o.init(1), o.tool('look', 'c1'), o.text('a', 0))
+    o.lose()
+    peer.say(o.text('c', 2))
+    o.lose()
+    peer.say(o.complete('d-1', 9))
+    const l = owner()
+    await peer.subscribed(9, 'waiting', ...again(l.init(1), l.tool('look', 'c1'), l.text('abc', 0, 8), l.complete('d-1', 9)))
+    assert.equal((await peer.next()).delivery_id, 'd-2') // it was asked for once
+    peer.say({ type: 'error', error: 'denied', delivery_id: 'd-2' })
+  })
+  const { chat, said } = chatting(t, there)
+  const turn = await chat.send('hi', { deliveryId: 'd-1' })
+  ended(turn, 'complete', 'abc')
+  assert.deepEqual(said(), ['turn turn_1', 'tool look', '+a', '+bc', 'end complete'])
+  await assert.rejects(chat.send('ho', { deliveryId: 'd-2' }), { code: 'denied' })
+})
+
+test('a telling from the beginning in mid-answer changes nothing that was right', async t => {
+  const there = await stage(t, {}, async peer => {
+    await peer.subscribed(0)
+    await peer.next()
+    const o = owner()
+    const told = [o.init(1), o.text('one ', 0), o.tool('look', 'c1')]
+    peer.say(...told, o.text('two ', 4), ...again(...told), o.text('three', 8), o.complete('d-1', 9))
+  })
+  const { chat, said } = chatting(t, there)
+  ended(await chat.send('hi', { deliveryId: 'd-1' }), 'complete', 'one two three')
+  assert.deepEqual(said(), ['turn turn_1', '+one ', 'tool look', '+two ', '+three', 'end complete'])
+})
+
 test('what comes twice, late or from an owner that lost the turn changes nothing', async t => {
   const there = await stage(t, {}, async peer => {
     await peer.subscribed(0)
     await peer.next()
     const [old, o] = [owner({ fence: 1 }), owner({ fence: 2 })]
-    const first = old.text('one', 0)
-    peer.say(first, first, o.reset(0), o.text('two', 0), old.text(' more', 3), old.fail('interrupted'), o.complete('d-1', 9), o.text('late', 3),
+    const [first, back] = [old.text('one', 0), o.reset(0)]
+    peer.say(first, first, back, o.text('two', 0), back, old.text(' more', 3), old.fail('interrupted'), o.complete('d-1', 9), o.text('late', 3),
       ...again(o.init(1), o.text('two', 0), o.complete('d-1', 9)))
   })
   const { chat, said } = chatting(t, there)
@@ -266,7 +301,7 @@ test('silence: a running turn is asked for, a dead connection given up, an idle 
       assert.deepEqual(await peer.next(), { action: 'ping' })
       peer.say({ type: 'error', error: 'seen' })
     })
-  const { chat, story } = chatting(t, there, { times: { quiet: 60, answer: 150, ping: 80 } })
+  const { chat, story } = chatting(t, there, { times: { quiet: 60, answer: 1_500, ping: 100 } })
   ended(await chat.send('hi', { deliveryId: 'd-1' }), 'complete', 'so long')
   while (!story.includes('error seen')) await new Promise(resolve => setTimeout(resolve, 5))
   assert.equal(story.filter(line => line === '[connecting]').length, 2)
@@ -320,7 +355,7 @@ test('what is longer than a frame goes over HTTP', async t => {
   const there = await stage(t, { http }, async peer => {
     await peer.subscribed(0)
     const o = owner()
-    await new Promise(resolve => setTimeout(resolve, 100))
+    while (there.calls.filter(c => c.name.endsWith('/messages')).length < 2) await new Promise(resolve => setTimeout(resolve, 5))
     peer.say(o.init(1), o.complete('d-1', 3))
   })
   const { chat } = chatting(t, there)
@@ -359,6 +394,19 @@ test('close leaves, and connect comes back', async t => {
   await assert.rejects(send, { code: 'closed' })
   await chat.connect()
   assert.deepEqual(story, ['[connecting]', '[open]', '[closed]', '[connecting]', '[open]'])
+})
+
+test('close ends a connection that is not there yet', async t => {
+  let connections = 0
+  const there = await stage(t, {}, async () => { connections++ })
+  const { chat, story } = chatting(t, there)
+  const through = chat.connect()
+  chat.close()
+  await assert.rejects(through, { code: 'closed' })
+  while (!there.calls.length) await new Promise(resolve => setTimeout(resolve, 2))
+  await new Promise(resolve => setTimeout(resolve, 50)) // nothing comes after it
+  assert.equal(connections, 0)
+  assert.deepEqual(story, ['[connecting]', '[closed]'])
 })
 
 test('options that cannot work are refused', () => {
