@@ -112,6 +112,9 @@ func (a *Agent) CheckInEvent(now time.Time) (contract.RawEvent, error) {
 // EmitCheckIn publishes the check-in of now. Safe to repeat: agents answer once per slot. Faults: Invalid, Unavailable.
 func (a *Agent) EmitCheckIn(ctx context.Context) error {
 	e, err := a.CheckInEvent(a.now())
+	if err == nil && a.bus.EventBridge == nil {
+		err = fault.New(fault.Invalid, "agent type %s has no Bus", a.name)
+	}
 	if err != nil {
 		return err
 	}

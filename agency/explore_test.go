@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/steadfast-agents/steadfast/agency"
+	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/internal/fake"
 )
 
@@ -88,5 +89,29 @@ func TestExplorePausedThenResumed(t *testing.T) {
 		w.goesOn = w.clock.Now().Add(2 * time.Hour)
 	}, func(ctx context.Context, w *world) error {
 		return errors.Join(w.table.PauseAgency(ctx, "reviewer", true), w.send(ctx, "evt-1", "Deadline Near"))
+	})
+}
+
+// What a decision costs: for each agent one transaction, the send and its mark; a redelivery only reads.
+func TestWhatADecisionWrites(t *testing.T) {
+	isolated(t, func(d *definition) {
+		once := "week 1"
+		d.Rules = []agency.Rule{rule("Weekly", agency.Wake{Agents: []string{"ann", "bob", "cid"}, OncePer: &once})}
+	}, func(t *testing.T, w *world) {
+		e := contract.RawEvent{ID: "evt-1", Source: "app", DetailType: "Weekly"}
+		for _, want := range []int{3, 3} {
+			if _, err := w.agent.Route(t.Context(), e); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range []string{"dynamo.TransactWriteItems", "dynamo.UpdateItem", "bus.PutEvents"} {
+				if n := w.Count(name); n != want {
+					t.Errorf("%d %s, want %d", n, name, want)
+				}
+			}
+		}
+		e.ID = "evt-2"
+		if d, err := w.agent.Route(t.Context(), e); err != nil || len(d) != 3 || d[0].Decision != agency.Repeated || w.Count("dynamo.TransactWriteItems") != 3 {
+			t.Errorf("another event of the week: %v, %v", d, err)
+		}
 	})
 }

@@ -66,11 +66,11 @@ func nothing(*ctxOf) error { return nil }
 
 // 1: what follows the claim is guarded: deliveries at once, a scope that throws, a hand-back that fails, a claim whose answer is lost.
 func TestFault01NothingStaysRunning(t *testing.T) {
-	t.Run("eight deliveries for one agent at once", func(t *testing.T) {
+	t.Run("fifty deliveries for one agent at once", func(t *testing.T) {
 		isolated(t, nil, func(t *testing.T, w *world) {
 			w.review = nothing
 			var all sync.WaitGroup
-			for n := range 8 {
+			for n := range 50 {
 				all.Go(func() {
 					if _, err := w.agent.Deliver(t.Context(), request(fmt.Sprint("t", n), "ann", "review"), ""); err != nil && !agency.IsRetryable(err) {
 						t.Error(err)
@@ -80,9 +80,12 @@ func TestFault01NothingStaysRunning(t *testing.T) {
 			all.Wait()
 			w.settle(t)
 			w.sound(t)
-			for n := range 8 {
+			for n := range 50 {
 				if got := w.status(t, fmt.Sprint("t", n)); got.Status != task.Completed {
-					t.Errorf("task %d is %s", n, got.Status)
+					t.Errorf("task %d is %s: %s", n, got.Status, got.Error)
+				}
+				if ran := w.ended[fmt.Sprint("t", n)]; ran != 1 {
+					t.Errorf("task %d ran %d times", n, ran)
 				}
 			}
 		})

@@ -20,7 +20,8 @@ type Entry struct {
 	Now    time.Time
 	Window *time.Duration // since it was last passed; 0: always open; nil: shut for ever, but to its owner
 
-	as *Passed // if set, the gate opens only as it was read
+	as   *Passed // if set, the gate opens only as it was read
+	mine bool    // its owner has passed it before: it is only checked
 }
 
 // Gates keep agents from being woken twice for the same work. Each call decides atomically.

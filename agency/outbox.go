@@ -47,7 +47,7 @@ func (a *Agent) prefix() string {
 // enter looks at the gates of the rule as a whole, so that no agent is looked up in vain. What it sees decides nothing that the
 // reservation does not decide again.
 func (o outbox) enter(ctx context.Context, at routing) (Outcome, error) {
-	for _, e := range at.entries {
+	for i, e := range at.entries {
 		p, taken, err := o.a.store.Look(ctx, o.a.prefix(), e.Slot)
 		if err != nil {
 			return "", fmt.Errorf("gate %s: %w", e.Slot, err)
@@ -55,6 +55,7 @@ func (o outbox) enter(ctx context.Context, at routing) (Outcome, error) {
 		if taken && !p.opens(e) {
 			return shutBy(e), nil
 		}
+		at.entries[i].mine = taken && p.Owner == e.Owner
 	}
 	return "", nil
 }
@@ -67,6 +68,9 @@ func (o outbox) send(ctx context.Context, at routing, t AgentTask, gate Entry) (
 	}
 	if got.Shut != nil {
 		return o.shut(ctx, at, t, gate, *got.Shut)
+	}
+	for i := range at.entries { // the other agents of the event find them passed
+		at.entries[i].mine = at.entries[i].mine || !got.Before && !got.Other
 	}
 	d.Decision, d.TaskID, d.Delay = Requested, t.TaskID, t.Delay
 	if !got.Owed && o.a.store.Sweeps() {

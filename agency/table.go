@@ -84,6 +84,11 @@ func (s TableStore) Reserve(ctx context.Context, r Reservation) (Reserved, error
 		return before, err
 	}
 	mine := map[string]bool{} // gates that their owner has passed before
+	for _, e := range r.Gates {
+		if e.mine {
+			mine[e.Slot] = true
+		}
+	}
 	for {
 		err := s.Commit(ctx, s.writes(r, mine)...)
 		if !fault.Is(err, fault.Conflict) {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -44,7 +45,8 @@ type world struct {
 	agent   *agency.Agent
 	events  []contract.RawEvent // what apps have sent, each delivered again in every round
 	later   map[string]scheduled
-	goesOn  time.Time                                           // when a pause is over; zero: never
+	goesOn  time.Time // when a pause is over; zero: never
+	mu      sync.Mutex
 	ended   map[string]int                                      // handlers that came to their end, by task
 	verdict func(c *ctxOf, com agency.Commitment[intent]) error // what investigating does; nil: it settles the promise
 	review  func(c *ctxOf) error                                // what reviewing does; nil: it promises to investigate
@@ -113,6 +115,8 @@ func rule(detailType string, w agency.Wake) agency.Rule {
 func (w *world) handler(do func(*ctxOf) (string, error)) func(*ctxOf) (string, error) {
 	return func(c *ctxOf) (string, error) {
 		output, err := do(c)
+		w.mu.Lock()
+		defer w.mu.Unlock()
 		if err == nil {
 			w.ended[c.TaskID]++
 		}
