@@ -1,0 +1,135 @@
+package agency
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/task"
+)
+
+// FollowUp sends another task for this agent, once per key, and gives its id. Faults: Invalid for a kind without handler, Unavailable.
+func (c *Context[P, N, I]) FollowUp(f FollowUp) (taskID string, err error) {
+	t, err := c.next("followup:"+c.TaskID+":"+f.Key, f.Kind, f.Request, f.Payload, f.Delay)
+	if err != nil {
+		return "", err
+	}
+	a := c.definition.agent
+	got, err := a.reserve(c, t, nil, nil)
+	if err != nil {
+		return "", err
+	}
+	if !got.Owed && a.store.Sweeps() {
+		return t.TaskID, nil
+	}
+	return t.TaskID, a.send(c, t)
+}
+
+// next is a task that follows from this one.
+func (c *Context[P, N, I]) next(event, kind, request string, payload any, delay time.Duration) (AgentTask, error) {
+	a := c.definition.agent
+	if !a.kinds[kind] {
+		return AgentTask{}, fault.New(fault.Invalid, "No task handler for follow-up kind %q", kind)
+	}
+	delay = max(0, delay)
+	t := AgentTask{
+		TaskID: a.ownTaskID(event, c.AgentID, kind, c.Scope), AgentID: c.AgentID, Principal: a.principal(c.AgentID), Request: request, Delay: delay,
+		Trigger: task.Trigger{Kind: kind, AgentID: c.AgentID, EventID: c.TaskID, DetailType: FollowUpDetailType}, RunAt: a.now().Add(delay),
+	}
+	if payload != nil {
+		data, err := encode(payload)
+		if err != nil {
+			return t, fault.Wrap(fault.Invalid, err, "payload of a follow-up of %s", c.TaskID)
+		}
+		t.Trigger.Payload = data
+	}
+	return t, nil
+}
+
+// Promise records what the agent said it would do and sends the task that will do it: both or neither. Only OpenCreated and
+// OpenExisting stand for this promise; with OpenLimit, say so instead of promising. Safe to repeat. Faults: Invalid for a kind without
+// handler, Unavailable.
+func (c *Context[P, N, I]) Promise(p Promise[I]) (OpenOutcome, error) {
+	payload := map[string]any{}
+	for name, v := range p.Payload {
+		payload[name] = v
+	}
+	payload["commitmentId"] = p.Kind + ":" + p.Source.Ref
+	t, err := c.next("promise:"+p.Source.Ref, p.Kind, p.Request, payload, p.Delay)
+	if err != nil {
+		return "", err
+	}
+	draft := CommitmentDraft[I]{
+		Kind: p.Kind, TaskID: t.TaskID, Counterpart: p.Counterpart, Source: p.Source, Intent: p.Intent, ExpiresAt: p.ExpiresAt, AgendaID: p.AgendaID,
+	}
+	if t.Delay > 0 {
+		draft.TaskDueAt = t.RunAt
+	}
+	var outcome OpenOutcome
+	written, owed, err := c.commit(t, func(b CommitmentBook[I]) (CommitmentBook[I], bool) {
+		draft.At = c.definition.agent.now()
+		b, outcome = OpenCommitment(b, draft, c.definition.CommitmentLimits)
+		return b, outcome == OpenCreated
+	})
+	if err == nil && outcome == OpenCreated && !written { // its task was sent long ago: history has forgotten the promise
+		outcome = OpenExisting
+	}
+	if err == nil && owed && (outcome == OpenCreated || outcome == OpenExisting) {
+		err = c.definition.agent.send(c, t)
+	}
+	return outcome, err
+}
+
+// Redispatch gives a commitment a new task of its kind, within the limits. false: it does not apply (any more). Safe to repeat.
+// Faults: Unavailable.
+func (c *Context[P, N, I]) Redispatch(com Commitment[I], mode RedispatchMode, request string) (bool, error) {
+	event := fmt.Sprintf("%s:%s:%d", mode, com.ID, len(com.ChildTaskIDs))
+	t, err := c.next(event, com.Kind, request, map[string]any{"commitmentId": com.ID}, 0)
+	if err != nil {
+		return false, err
+	}
+	applied := false
+	_, owed, err := c.commit(t, func(b CommitmentBook[I]) (next CommitmentBook[I], write bool) {
+		next, applied = AdvanceCommitment(b, com.ID, Redispatch{t.TaskID, mode}, c.definition.agent.now(), c.definition.CommitmentLimits)
+		return next, applied
+	})
+	if err != nil || !owed {
+		return applied && err == nil, err
+	}
+	return true, c.definition.agent.send(c, t)
+}
+
+// commit changes the book and reserves the task in one write. If the book does not call for the task, nothing is written; owed then tells
+// whether it was reserved before, by this very task, and never sent.
+func (c *Context[P, N, I]) commit(t AgentTask, change func(CommitmentBook[I]) (CommitmentBook[I], bool)) (written, owed bool, err error) {
+	a, k := c.definition.agent, c.key("commitments")
+	err = racing(c, func() error {
+		s, err := ReadState[CommitmentBook[I]](c, a.store, k)
+		if err != nil {
+			return err
+		}
+		next, write := change(s.Value)
+		c.see(next)
+		if !write && !a.store.Sweeps() {
+			return nil
+		}
+		if !write {
+			owed, err = a.store.Owes(c, t.TaskID, a.request(t).Delivery(""))
+			return err
+		}
+		value, err := encode(next)
+		if err != nil {
+			return err
+		}
+		got, err := a.reserve(c, t, nil, []DocumentChange{{k, Document{Value: value, Revision: s.Revision}}})
+		written, owed = err == nil && !got.Before && !got.Other, got.Owed
+		if !written {
+			c.see(s.Value) // the task is older than this change of the book
+		}
+		return err
+	})
+	if err != nil {
+		return false, false, fmt.Errorf("%s of %s: %w", k.Name, c.AgentID, err)
+	}
+	return written, owed, nil
+}
