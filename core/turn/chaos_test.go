@@ -2,9 +2,11 @@ package turn_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/steadfast-agents/steadfast/core/contract"
@@ -20,6 +22,7 @@ import (
 // chaos is a world in which deeds happen.
 type chaos struct {
 	*stage.Stage
+	mu      sync.Mutex // of all below: a worker's lease is kept beside its run
 	midst   []deed
 	races   []race
 	answers []int
@@ -27,6 +30,8 @@ type chaos struct {
 	lose    int // triggers still to be lost
 	sent    int
 	tasks   int
+	workers int
+	failed  error
 	last    int // the last call that something strikes
 	depth   int
 	back    time.Duration
@@ -37,10 +42,13 @@ func (c *chaos) run(ctx context.Context, happen []deed) error {
 	c.Stage = stage.New(&fake.Model{Answer: c.answer})
 	c.Round = time.Minute
 	c.During, c.Watch.Before = c.middle, c.faster
+	c.Engine.Limits.Parallel = 1 + len(c.answers)%2
 	if c.short {
 		c.Timeout, c.Engine.HandOff = 10*time.Second, 3*time.Second
 	}
 	c.Bus.Drop = func(e fake.Event) bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
 		if e.DetailType != contract.RunAgentTurn || c.lose == 0 {
 			return false
 		}
@@ -51,6 +59,9 @@ func (c *chaos) run(ctx context.Context, happen []deed) error {
 		if err := c.do(ctx, d); err != nil {
 			return err
 		}
+	}
+	if c.failed != nil {
+		return c.failed
 	}
 	c.midst, c.races, c.answers, c.lose = nil, nil, nil, 0
 	if err := c.settle(ctx); err != nil {
@@ -93,7 +104,11 @@ func (c *chaos) settle(ctx context.Context) error {
 
 // as does something as a worker that may die.
 func (c *chaos) as(ctx context.Context, do func(context.Context) error) error {
-	ctx = fake.WithWorker(ctx, "worker-"+strconv.Itoa(len(c.trace)))
+	c.mu.Lock()
+	c.workers++
+	name := "worker-" + strconv.Itoa(c.workers)
+	c.mu.Unlock()
+	ctx = fake.WithWorker(ctx, name)
 	defer fake.Kill(ctx)
 	return do(ctx)
 }
@@ -101,10 +116,11 @@ func (c *chaos) as(ctx context.Context, do func(context.Context) error) error {
 // answer says what the model does: mostly as helpful does, sometimes it fails.
 func (c *chaos) answer(req model.Request) fake.Turn {
 	kind := 0
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if len(c.answers) > 0 {
 		kind, c.answers = c.answers[0], c.answers[1:]
 	}
-	c.Engine.Limits.Parallel = 1 + kind%2
 	calls := fake.Calls("hm", call(10*len(req.Messages), "look_up", "a"), call(10*len(req.Messages)+1, "write_down", "b"))
 	switch kind {
 	case 1, 2, 3:
@@ -123,44 +139,64 @@ func (c *chaos) answer(req model.Request) fake.Turn {
 
 // faster lets the next race happen before a call of the table.
 func (c *chaos) faster() {
+	c.mu.Lock()
 	if len(c.races) == 0 {
+		c.mu.Unlock()
 		return
 	}
 	if c.races[0].after--; c.races[0].after >= 0 {
+		c.mu.Unlock()
 		return
 	}
 	d := c.races[0].deed
 	c.races = c.races[1:]
+	c.mu.Unlock()
 	c.inside(d)
 }
 
 // middle lets the next of midst happen in the middle of an answer.
 func (c *chaos) middle() {
+	c.mu.Lock()
 	if len(c.midst) == 0 {
+		c.mu.Unlock()
 		return
 	}
 	d := c.midst[0]
 	c.midst = c.midst[1:]
+	c.mu.Unlock()
 	c.inside(d)
 }
 
 // inside does a deed while another is under way.
 func (c *chaos) inside(d deed) {
-	if c.depth > 3 {
-		return
-	}
+	c.mu.Lock()
 	c.depth++
-	defer func() { c.depth-- }()
-	if err := c.do(context.Background(), d); err != nil {
-		panic(err)
+	deep := c.depth > 4
+	c.mu.Unlock()
+	if !deep {
+		if err := c.do(context.Background(), d); err != nil {
+			c.mu.Lock()
+			c.failed = errors.Join(c.failed, err)
+			c.mu.Unlock()
+		}
 	}
+	c.mu.Lock()
+	c.depth--
+	c.mu.Unlock()
+}
+
+// note writes a line of what happened.
+func (c *chaos) note(format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.trace = append(c.trace, strings.Repeat("  ", c.depth)+fmt.Sprintf(format, args...))
 }
 
 // do does a deed. Only what no deed may do is an error.
 func (c *chaos) do(ctx context.Context, d deed) error {
-	c.trace = append(c.trace, fmt.Sprintf("%s%s %d", strings.Repeat("  ", c.depth), d.what, d.n))
+	c.note("%s %d", d.what, d.n)
 	err := c.as(ctx, func(ctx context.Context) error { return c.try(ctx, d) })
-	c.trace = append(c.trace, fmt.Sprintf("%s-> %v", strings.Repeat("  ", c.depth), err))
+	c.note("-> %v", err)
 	if fault.Is(err, fault.Internal) {
 		return err
 	}
@@ -207,6 +243,8 @@ func (c *chaos) try(ctx context.Context, d deed) error {
 
 // disturb is what no caller does.
 func (c *chaos) disturb(d deed) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	switch d.what {
 	case "pass":
 		c.Clock.Advance([]time.Duration{time.Second, 20 * time.Second, time.Minute, 10 * time.Minute}[d.n%4])
@@ -228,23 +266,29 @@ func (c *chaos) disturb(d deed) {
 
 // sendOne sends a message, now and then one that was sent before.
 func (c *chaos) sendOne(ctx context.Context, n int) error {
+	c.mu.Lock()
 	if n%4 != 3 || c.sent == 0 {
 		c.sent++
 	}
+	number := c.sent
+	c.mu.Unlock()
 	admission := []contract.Admission{contract.Preempt, contract.Coalesce, contract.Reject}[n%3]
-	_, err := c.Send(ctx, id, fmt.Sprintf("message %d", c.sent), as(admission, fmt.Sprintf("dlv_%d", c.sent)))
+	_, err := c.Send(ctx, id, fmt.Sprintf("message %d", number), as(admission, fmt.Sprintf("dlv_%d", number)))
 	return err
 }
 
 // bindOne delivers a task: of its own or in the session, the first delivery, the same again, or another one.
 func (c *chaos) bindOne(ctx context.Context, n int) error {
+	c.mu.Lock()
 	c.tasks++
+	number := c.tasks
+	c.mu.Unlock()
 	r := request(fmt.Sprintf("t%d", n%3), "", "do it")
 	if n%2 == 0 {
 		r.SessionID = id
 	}
 	if n > 8 {
-		r.DeliveryID = fmt.Sprintf("dlv_retry_%d", c.tasks)
+		r.DeliveryID = fmt.Sprintf("dlv_retry_%d", number)
 	}
 	_, err := flow.BindTask{Edges: c.Edges, MaxDepth: 8}.Do(ctx, flow.BindTaskIn{Request: r, EnvelopeID: "envelope"})
 	return err

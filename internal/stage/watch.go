@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -151,7 +152,8 @@ func (w *Watch) look() {
 		w.numbers, w.stopped, w.doomed = map[string]int64{}, map[string]int64{}, map[string]bool{}
 	}
 	sessions := map[string]*rows{}
-	for _, row := range w.Items("SESSION#") {
+	all := w.Items("") // at one moment
+	for _, row := range all {
 		collect(sessions, row)
 	}
 	for id, r := range sessions {
@@ -159,8 +161,8 @@ func (w *Watch) look() {
 			w.session(id, r)
 		}
 	}
-	for _, row := range w.Items("TASK#") {
-		if text(row, key.SK) == key.StatusSK {
+	for _, row := range all {
+		if strings.HasPrefix(text(row, key.PK), "TASK#") && text(row, key.SK) == key.StatusSK {
 			w.task(text(row, key.PK)[len("TASK#"):], row, sessions)
 		}
 	}
