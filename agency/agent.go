@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,8 +32,8 @@ func (a *Agent) Route(ctx context.Context, e contract.RawEvent) ([]Decision, err
 		Sources: a.sources, taskID: a.ruleTaskID, Gates: a.store, Dispatch: a.dispatcher,
 	}
 	r.paths = paths{outbox{a}, gateByGate{r}}
-	if e.DetailType == CheckInDetailType {
-		r.Sources = nil // the rule itself asks for the type's own source
+	if r.Sources != nil { // check-ins come from the type itself
+		r.Sources = append(slices.Clone(r.Sources), a.source)
 	}
 	return r.Route(ctx, e)
 }

@@ -3,6 +3,8 @@ package agency_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,15 +13,24 @@ import (
 	"github.com/steadfast-agents/steadfast/internal/fake"
 )
 
-// explore cuts a story off at every call, in every way, and wants the same end.
-func explore(t *testing.T, name string, change func(*definition), set func(*world), story func(ctx context.Context, w *world) error) {
+// explore cuts a story off at every call, in every way, and wants the same end, which has these words in it.
+func explore(t *testing.T, name string, change func(*definition), set func(*world), story func(ctx context.Context, w *world) error, words ...string) {
+	t.Helper()
 	fake.Explore(t, fake.Flow{Name: name, New: func() *fake.Run {
 		w := newWorld(change)
 		if set != nil {
 			set(w)
 		}
 		return &fake.Run{
-			World: w.World, End: w.end, Check: w.check, Recover: w.round,
+			World: w.World, End: w.end, Recover: w.round,
+			Check: func() error {
+				for _, word := range words {
+					if end := w.end(); !strings.Contains(end, word) {
+						return fmt.Errorf("%q is not in the end:\n%s", word, end)
+					}
+				}
+				return w.check()
+			},
 			Do: func(ctx context.Context) error { return story(ctx, w) },
 		}
 	}})
@@ -31,15 +42,15 @@ func event(detailType string) func(ctx context.Context, w *world) error {
 }
 
 func TestExploreEventToPromiseToClosed(t *testing.T) {
-	explore(t, "event, tasks of two agents, promises, follow-ups, closed", nil, nil, event("Pull Request Opened"))
+	explore(t, "event, tasks of two agents, promises, follow-ups, closed", nil, nil, event("Pull Request Opened"), "ann: investigate:c-ann fulfilled", "bob: investigate:c-bob fulfilled")
 }
 
 func TestExploreUrgent(t *testing.T) {
-	explore(t, "urgent", nil, nil, event("Deadline Near"))
+	explore(t, "urgent", nil, nil, event("Deadline Near"), "fulfilled")
 }
 
 func TestExploreDelayed(t *testing.T) {
-	explore(t, "delayed task", nil, nil, event("Weekly"))
+	explore(t, "delayed task", nil, nil, event("Weekly"), "fulfilled")
 }
 
 func TestExploreDeferred(t *testing.T) {
@@ -49,7 +60,7 @@ func TestExploreDeferred(t *testing.T) {
 }
 
 func TestExploreCapped(t *testing.T) {
-	explore(t, "capped", func(d *definition) { d.TaskCap = 1 }, nil, event("Deadline Near"))
+	explore(t, "capped", func(d *definition) { d.TaskCap = 1 }, nil, event("Deadline Near"), "FAILED \"Task cap reached", "c-ann queued")
 }
 
 func TestExploreHandlerFails(t *testing.T) {
@@ -58,11 +69,22 @@ func TestExploreHandlerFails(t *testing.T) {
 			_, err := c.AdvanceCommitment(com.ID, agency.Start{})
 			return errors.Join(err, errors.New("no such test"))
 		}
-	}, event("Deadline Near"))
+	}, event("Deadline Near"), "c-ann failed")
 }
 
-// A look that was lost is resumed by a check-in, one that was declined is reconsidered.
-func TestExploreRedispatch(t *testing.T) {
+// checkedIn is an event, and a check-in half a day later.
+func checkedIn(ctx context.Context, w *world) error {
+	checkIn, err := w.agent.CheckInEvent(w.clock.Now().Add(13 * time.Hour))
+	if err != nil {
+		return err
+	}
+	checkIn.ID = "ci-1"
+	w.events = append(w.events, checkIn)
+	return w.send(ctx, "evt-1", "Deadline Near")
+}
+
+// A look that was declined is reconsidered at a check-in.
+func TestExploreReconsider(t *testing.T) {
 	explore(t, "redispatch: reconsider", nil, func(w *world) {
 		w.verdict = func(c *ctxOf, com agency.Commitment[intent]) error {
 			e := agency.Closed{Status: agency.CommitmentDeclined, Reason: "not now", Reconsider: true}
@@ -72,15 +94,20 @@ func TestExploreRedispatch(t *testing.T) {
 			_, err := c.AdvanceCommitment(com.ID, e)
 			return err
 		}
-	}, func(ctx context.Context, w *world) error {
-		checkIn, err := w.agent.CheckInEvent(w.clock.Now().Add(13 * time.Hour))
-		if err != nil {
+	}, checkedIn, "c-ann fulfilled", "check_in")
+}
+
+// A look whose task ended before it began is resumed at a check-in.
+func TestExploreResume(t *testing.T) {
+	explore(t, "redispatch: resume", nil, func(w *world) {
+		w.verdict = func(c *ctxOf, com agency.Commitment[intent]) error {
+			if len(com.ChildTaskIDs) == 1 {
+				return errors.New("lost")
+			}
+			_, err := c.AdvanceCommitment(com.ID, agency.Closed{Status: agency.CommitmentFulfilled, Reason: "found"})
 			return err
 		}
-		checkIn.ID = "ci-1"
-		w.events = append(w.events, checkIn)
-		return w.send(ctx, "evt-1", "Deadline Near")
-	})
+	}, checkedIn, "c-ann fulfilled", "check_in")
 }
 
 // Tasks that are held while the type is paused run when it goes on, wherever they are cut off.
@@ -89,7 +116,7 @@ func TestExplorePausedThenResumed(t *testing.T) {
 		w.goesOn = w.clock.Now().Add(2 * time.Hour)
 	}, func(ctx context.Context, w *world) error {
 		return errors.Join(w.table.PauseAgency(ctx, "reviewer", true), w.send(ctx, "evt-1", "Deadline Near"))
-	})
+	}, "fulfilled")
 }
 
 // What a decision costs: for each agent one transaction, the send and its mark; a redelivery only reads.
