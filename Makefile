@@ -15,7 +15,7 @@ SAM   := $(TOOLS)/aws-sam-cli-1.170.0-cfn-lint-1.58.0
 RIE   := $(TOOLS)/aws-lambda-rie-v0.0.0-20261030222936-bef5c4ba774d
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test check lint fmt vet staticcheck tidy race test-interop test-browser test-aws test-sam-local soak bench update clean
+.PHONY: help run demo build test check lint fmt vet staticcheck tidy race explore test-interop test-browser test-aws test-sam-local soak bench update clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -78,6 +78,10 @@ $(SAM)/installed:
 
 $(RIE)/aws-lambda-rie:
 	GOFLAGS= CGO_ENABLED=0 GOBIN=$(RIE) $(GO) install github.com/aws/aws-lambda-runtime-interface-emulator/cmd/aws-lambda-rie@$(patsubst aws-lambda-rie-%,%,$(notdir $(RIE)))
+
+explore: ## crash and race exploration: what was explored, flow by flow
+	@$(GO) test -count=1 -v -run 'TestWhereverItIsCutOff|TestWhoeverMeets|TestWhateverHappens|Explor' ./core/turn $(wildcard ./agency) \
+		| awk '/explored |passed [0-9]+ tests|^(FAIL|ok)|--- FAIL/ { sub(/^ *[a-z_]+\.go:[0-9]+: /, ""); print } /^FAIL|--- FAIL/ { bad = 1 } END { exit bad }'
 
 soak: ## what takes long: real waits, long explorations, then each fuzz test for FUZZTIME (1m)
 	SOAK=1 STEADFAST_SOAK=1 $(GO) test -count=1 -timeout 2h $$(grep -rl --include='*_test.go' '"[A-Z_]*SOAK"' . | xargs -n1 dirname | sort -u)
