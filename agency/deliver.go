@@ -51,6 +51,9 @@ func (a *Agent) Deliver(ctx context.Context, r task.Request, deliveryID string) 
 	if err != nil {
 		return task.Result{}, fmt.Errorf("profile of %s: %w", r.Trigger.AgentID, err)
 	}
+	if early, err := a.await(ctx, r); early || err != nil {
+		return task.Result{TaskID: r.TaskID, Status: task.Pending}, err
+	}
 	if j.claimed, err = a.claim(ctx, j); err != nil {
 		if fault.Is(err, fault.Conflict) {
 			return j.standing(), nil
@@ -93,6 +96,28 @@ func (a *Agent) paused(ctx context.Context, j job, err error) (task.Result, erro
 		return task.Result{}, fmt.Errorf("hold %s: %w", r.TaskID, err)
 	}
 	return task.Result{TaskID: r.TaskID, Status: task.Pending}, nil
+}
+
+// soon is how long a delivery waits for the time of a delayed task; who sends it is not exact.
+const soon = 90 * time.Second
+
+// await waits until a task is to run. early is true when that is too long to wait and its row will have it sent then.
+func (a *Agent) await(ctx context.Context, r task.Request) (early bool, err error) {
+	at, ok := readTime(r.NotBefore)
+	left := at.Sub(a.now())
+	switch {
+	case !ok || left <= 0:
+		return false, nil
+	case left <= soon:
+		err = pause(ctx, left)
+	case a.store.Sweeps():
+		_, err = a.store.CreateTask(ctx, r)
+		early = true
+	}
+	if err != nil && !fault.Is(err, fault.Conflict) {
+		return early, fmt.Errorf("wait for the time of %s: %w", r.TaskID, err)
+	}
+	return early, nil
 }
 
 // drop gives a task up unclaimed; where a sweep would deliver it again, it ends.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/store"
 	"github.com/steadfast-agents/steadfast/core/task"
 )
@@ -80,5 +81,27 @@ func TestEmitCheckIn(t *testing.T) {
 	none := newWorld(func(d *definition) { d.CheckIn = nil })
 	if err := none.agent.EmitCheckIn(t.Context()); err == nil {
 		t.Error("EmitCheckIn of a type without check-ins = nil")
+	}
+}
+
+// A delayed task that is delivered before its time runs at its time.
+func TestADelayedTaskIsNotEarly(t *testing.T) {
+	for _, delay := range []time.Duration{-time.Second, 40 * time.Second, 3 * time.Hour} {
+		isolated(t, nil, func(t *testing.T, w *world) {
+			at := w.clock.Now().Add(delay).Truncate(time.Millisecond)
+			var ran time.Time
+			w.review = func(c *ctxOf) error { ran = c.Now; return nil }
+			r := request("t1", "ann", "review")
+			r.NotBefore = contract.At(at)
+			got, err := w.agent.Deliver(t.Context(), r, "")
+			if want := map[bool]task.Status{true: task.Pending, false: task.Completed}[delay > time.Hour]; err != nil || got.Status != want {
+				t.Errorf("in %s: Deliver = %+v, %v, want %s", delay, got, err, want)
+			}
+			w.settle(t)
+			w.sound(t)
+			if late := ran.Sub(at); w.ended["t1"] != 1 || late < 0 || late > 5*time.Minute {
+				t.Errorf("in %s: ran %d times, %s late", delay, w.ended["t1"], late)
+			}
+		})
 	}
 }
