@@ -138,7 +138,7 @@ func (c *chaos) answer(req model.Request) fake.Turn {
 }
 
 // faster lets the next race happen before a call of the table.
-func (c *chaos) faster() {
+func (c *chaos) faster(string) {
 	c.mu.Lock()
 	if len(c.races) == 0 {
 		c.mu.Unlock()

@@ -3,6 +3,7 @@ package turn_test
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -135,16 +136,15 @@ func TestAWorkerWhoseLeaseIsOverRunsNoTool(t *testing.T) {
 func TestResultsWhoseSaveIsCutAreSavedAtTheHandOff(t *testing.T) {
 	bubble(t, helpful, func(t *testing.T, ctx context.Context, s *stage.Stage) {
 		s.Timeout, s.Engine.HandOff = 10*time.Second, 3*time.Second
-		once := true
-		s.Watch.Before = func() {
-			if once && s.Ran.Of("write_down", "b") == 1 {
-				once = false
+		var cut atomic.Bool
+		s.Watch.Before = func(call string) {
+			if call == "TransactWriteItems" && s.Ran.Of("write_down", "b") == 1 && cut.CompareAndSwap(false, true) {
 				time.Sleep(8 * time.Second)
 			}
 		}
 		_, err := s.Send(ctx, id, "use the tools")
 		must(t, err, s.Drain(ctx), s.Check(id))
-		if n := s.State(id).Fence; n != 2 || once {
+		if n := s.State(id).Fence; n != 2 || !cut.Load() {
 			t.Errorf("%d invocations, want 2", n)
 		}
 		if got := s.Ran.Runs(); got != "look_up a: 1\nwrite_down b: 1" {

@@ -26,8 +26,9 @@ type Watch struct {
 	Now func() time.Time
 	Off bool // look no more: for worlds so large that looking takes too long
 
-	// Before is called before each read and write, when what goes before it has been read: others may be faster here. nil: nobody is.
-	Before func()
+	// Before is called before each read and write, with its name, when what goes before it has been read: others may be faster here.
+	// A worker's two goroutines may call it at the same time. nil: nobody is.
+	Before func(call string)
 
 	mu       sync.Mutex
 	broken   []string
@@ -42,47 +43,47 @@ type Watch struct {
 
 // PutItem writes and looks.
 func (w *Watch) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	w.before()
+	w.before("PutItem")
 	defer w.look()
 	return w.Dynamo.PutItem(ctx, in, o...)
 }
 
 // UpdateItem writes and looks.
 func (w *Watch) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	w.before()
+	w.before("UpdateItem")
 	defer w.look()
 	return w.Dynamo.UpdateItem(ctx, in, o...)
 }
 
 // DeleteItem writes and looks.
 func (w *Watch) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, o ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
-	w.before()
+	w.before("DeleteItem")
 	defer w.look()
 	return w.Dynamo.DeleteItem(ctx, in, o...)
 }
 
 // TransactWriteItems writes and looks.
 func (w *Watch) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	w.before()
+	w.before("TransactWriteItems")
 	defer w.look()
 	return w.Dynamo.TransactWriteItems(ctx, in, o...)
 }
 
 // GetItem reads.
 func (w *Watch) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	w.before()
+	w.before("GetItem")
 	return w.Dynamo.GetItem(ctx, in, o...)
 }
 
 // Query reads.
 func (w *Watch) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	w.before()
+	w.before("Query")
 	return w.Dynamo.Query(ctx, in, o...)
 }
 
-func (w *Watch) before() {
+func (w *Watch) before(call string) {
 	if w.Before != nil {
-		w.Before()
+		w.Before(call)
 	}
 }
 
