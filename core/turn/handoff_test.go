@@ -139,7 +139,7 @@ func TestResultsWhoseSaveIsCutAreSavedAtTheHandOff(t *testing.T) {
 		var cut atomic.Bool
 		s.Watch.Before = func(call string) {
 			if call == "TransactWriteItems" && s.Ran.Of("write_down", "b") == 1 && cut.CompareAndSwap(false, true) {
-				time.Sleep(8 * time.Second)
+				time.Sleep(8500 * time.Millisecond) // between two looks of the owner
 			}
 		}
 		_, err := s.Send(ctx, id, "use the tools")
