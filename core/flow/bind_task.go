@@ -52,7 +52,7 @@ func (f BindTask) waitFor(ctx context.Context, notBefore contract.Instant) error
 	if d > 90*time.Second {
 		return fault.New(fault.Unavailable, "the task is due in %s", d.Round(time.Second))
 	}
-	return CreateTask{Edges: f.Edges, Sleep: f.Sleep}.sleep(ctx, d)
+	return sleep(ctx, f.Sleep, d)
 }
 
 func (f BindTask) try(ctx context.Context, in BindTaskIn) (task.Result, bool, error) {

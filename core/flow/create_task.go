@@ -83,7 +83,7 @@ func (f CreateTask) wait(ctx context.Context, t task.Task) (task.Result, error) 
 	}
 	until := f.Now().Add(limit)
 	for pause := 250 * time.Millisecond; f.Now().Add(pause).Before(until); pause = min(pause*5/4, time.Second) {
-		if err := f.sleep(ctx, pause); err != nil {
+		if err := sleep(ctx, f.Sleep, pause); err != nil {
 			break
 		}
 		now, err := f.Table.Task(ctx, t.TaskID)
@@ -95,20 +95,6 @@ func (f CreateTask) wait(ctx context.Context, t task.Task) (task.Result, error) 
 		}
 	}
 	return t.Result(), nil
-}
-
-func (f CreateTask) sleep(ctx context.Context, d time.Duration) error {
-	if f.Sleep != nil {
-		return f.Sleep(ctx, d)
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }
 
 // announce tells what a task came to and clears the debt. A failure leaves it to the sweep.

@@ -108,3 +108,18 @@ func Event(sessionID, turnID string, index int64, now time.Time, data contract.E
 
 // expires is the end of rows that are written once, in seconds.
 func expires(now time.Time) int64 { return now.Add(session.RowLife).Unix() }
+
+// sleep waits for d or for the end of ctx, with instead if that is given.
+func sleep(ctx context.Context, instead func(context.Context, time.Duration) error, d time.Duration) error {
+	if instead != nil {
+		return instead(ctx, d)
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
