@@ -210,6 +210,9 @@ type (
 	Stop struct{ Reason StopReason }
 	// UsageReport comes after Stop.
 	UsageReport struct{ Usage Usage }
+	// Reset voids what the reply has shown so far: another attempt, with this number, begins it anew. A model never yields it;
+	// streams of a whole turn do.
+	Reset struct{ Attempt int }
 )
 
 func (TextDelta) event()      {}
@@ -219,3 +222,4 @@ func (ToolInput) event()      {}
 func (BlockStop) event()      {}
 func (Stop) event()           {}
 func (UsageReport) event()    {}
+func (Reset) event()          {}

@@ -65,15 +65,19 @@ func PutPackageSnapshot(sessionID, tip string, h snapshot.Strands, now time.Time
 // PackageSnapshot reads the whole history as the TypeScript package wrote it, and at which tip of ours it was written: "" when
 // the package wrote it last. Faults: NotFound, Internal, Unavailable.
 func (t Table) PackageSnapshot(ctx context.Context, sessionID string) (h snapshot.Strands, tip string, err error) {
-	var pointer segmentRow
-	found, err := t.getInto(ctx, key.Latest(sessionID), &pointer)
+	id, err := t.latest(ctx, sessionID)
 	if err != nil {
 		return h, "", err
 	}
-	if !found || pointer.SnapshotID == "" || pointer.ExpiresAt != 0 && pointer.ExpiresAt <= t.now().Unix() {
+	if id == "" {
 		return h, "", fault.New(fault.NotFound, "no snapshot")
 	}
-	row, err := t.get(ctx, key.Snapshot(sessionID, pointer.SnapshotID))
+	return t.wholeSnapshot(ctx, sessionID, id)
+}
+
+// wholeSnapshot reads a history that lies in one row, in the package's shape, and our tip at which it was written.
+func (t Table) wholeSnapshot(ctx context.Context, sessionID, id string) (h snapshot.Strands, tip string, err error) {
+	row, err := t.get(ctx, key.Snapshot(sessionID, id))
 	if err != nil {
 		return h, "", err
 	}

@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"encoding/json"
 	"sync"
 
 	"github.com/google/uuid"
@@ -114,10 +115,21 @@ func (o *owner) segment(messages ...model.Message) *snapshot.Segment {
 }
 
 // openingSegment is the prompt's, after an error result for each call that the turn before left open: from then on the history
-// is whole. Where the TypeScript package wrote the conversation last, it is a whole history: its own, and the prompt.
+// is whole. Where somebody else wrote the conversation last, the TypeScript package or a program that ran the session itself, it is
+// a whole history: theirs, and the prompt.
 func (o *owner) openingSegment(ctx context.Context, prompt []store.Message) (*snapshot.Segment, error) {
 	said := model.Message{Role: model.User, Content: blocks(prompt)}
-	if o.state.Tip != "" && !o.Strands {
+	if o.state.Tip == "" {
+		h, err := o.Table.Written(ctx, o.id)
+		if err != nil {
+			return nil, err
+		}
+		if h.Tip == "" {
+			return o.segment(said), nil
+		}
+		return o.takenOver(h.Messages, h.State, said), nil
+	}
+	if !o.Strands {
 		return o.afterOpenCalls(ctx, said)
 	}
 	h, tip, err := o.Table.PackageSnapshot(ctx, o.id)
@@ -127,10 +139,15 @@ func (o *owner) openingSegment(ctx context.Context, prompt []store.Message) (*sn
 	if err != nil {
 		return nil, err
 	}
+	return o.takenOver(h.Messages, h.State, said), nil
+}
+
+// takenOver is the segment that makes a history of somebody else's ours.
+func (o *owner) takenOver(before []model.Message, state json.RawMessage, said model.Message) *snapshot.Segment {
 	s := o.segment()
-	before, _ := snapshot.Repair(h.Messages)
-	s.Full, s.Base, s.Messages, s.State = true, "", append(before, said), h.State
-	return s, nil
+	before, _ = snapshot.Repair(before)
+	s.Full, s.Base, s.Messages, s.State = true, "", append(before, said), state
+	return s
 }
 
 // afterOpenCalls is the segment of a message that follows what there is. A history that cannot be read is no reason not to begin:

@@ -1,0 +1,117 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"log/slog"
+
+	"github.com/steadfast-agents/steadfast/core/model"
+	"github.com/steadfast-agents/steadfast/core/skill"
+	"github.com/steadfast-agents/steadfast/core/snapshot"
+	"github.com/steadfast-agents/steadfast/core/task"
+	"github.com/steadfast-agents/steadfast/core/tool"
+)
+
+// Assistant talks in a program of one's own, without the functions: a value that may be copied and used by many goroutines. Only
+// Model is required. With SessionID and Storage a conversation goes on from call to call and from process to process; without
+// them each call is a conversation of its own.
+//
+// What a turn has said is kept step by step: a reply that calls tools before they run, their results before the model sees them,
+// the answer before the client is told that it is complete. Until its first step is kept a turn leaves nothing behind, so that the
+// same words may be said again; after that a turn that broke off shows in the history as interrupted calls. Two turns of one
+// session at the same time exclude each other: the one that is later to write ends with fault.Conflict.
+type Assistant struct {
+	SessionID     string
+	Model         Model
+	SystemPrompt  string // default DefaultSystemPrompt
+	Tools         []tool.Tool
+	Skills        skill.Set // their catalogue joins the system prompt, their tools Tools
+	Storage       Storage   // nil: nothing is kept
+	MaxIterations int       // model calls of a turn; default 25
+	MaxTokens     int       // of each reply; default DefaultMaxTokens
+	Temperature   *float64  // default DefaultTemperature; new(0.0) is a real zero
+	State         any       // trusted values for the tools, read with tool.State; the model never sees them
+	Principal     task.Principal
+	Log           *slog.Logger // nil: discard
+}
+
+// Storage keeps conversations that their caller runs itself. A store.Table is one. It must be safe for concurrent use.
+type Storage interface {
+	// Conversation gives the history; the zero one when nothing was said. Faults: Conflict when somebody else runs the session.
+	Conversation(ctx context.Context, sessionID string) (snapshot.History, error)
+	// Extend appends messages to a history as it was given last, all or none, and gives the longer one. Faults: Conflict when it
+	// is not the session's newest any more, Unavailable when it is not known whether they were written.
+	Extend(ctx context.Context, sessionID string, h snapshot.History, said ...model.Message) (snapshot.History, error)
+}
+
+// HandleMessage runs one turn and speaks it to a client as it comes: StreamTurn's messages, a reset where a failed attempt had
+// shown something. A failing send never fails the turn. When the complete message is sent, the turn is kept.
+//
+// Faults: Invalid (no model, no request, a storage without a session), Conflict (another turn has written, or the functions run
+// the session), Limit (the conversation is too long for the model), the model's own after three tries, the storage's.
+func (a Assistant) HandleMessage(ctx context.Context, request string, send Send) (Answer, error) {
+	var answer Answer
+	_, err := StreamTurn(ctx, a.stream(ctx, request, &answer), a.SessionID, send)
+	return answer, err
+}
+
+// HandleTask is HandleMessage with nobody listening.
+func (a Assistant) HandleTask(ctx context.Context, request string) (Answer, error) {
+	return a.turn(ctx, tool.Context{Principal: a.Principal}, request, nil)
+}
+
+// RunTask is HandleTask for a flow.RunTask, which wants the text alone. A turn that a limit cut short ends with what there is.
+func (a Assistant) RunTask(ctx context.Context, request string) (output string, err error) {
+	answer, err := a.HandleTask(ctx, request)
+	return answer.Output, err
+}
+
+// Stream runs one turn and yields its events: those of each model call in order, the last Stop when the turn is kept. A
+// model.Reset voids what the reply has shown. An error ends the stream; breaking off the range ends the turn, of which the steps
+// kept so far stay.
+func (a Assistant) Stream(ctx context.Context, request string) iter.Seq2[model.Event, error] {
+	return a.stream(ctx, request, new(Answer))
+}
+
+// errLeft is why a turn ends whose range was broken off.
+var errLeft = errors.New("nobody listens any more")
+
+func (a Assistant) stream(ctx context.Context, request string, answer *Answer) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) {
+		ctx, stop := context.WithCancelCause(ctx)
+		defer stop(nil)
+		left := false
+		show := func(e model.Event) {
+			if !left && !yield(e, nil) {
+				left = true
+				stop(errLeft)
+			}
+		}
+		var err error
+		*answer, err = a.turn(ctx, tool.Context{Principal: a.Principal}, request, show)
+		if err != nil && !left {
+			yield(nil, err)
+		}
+	}
+}
+
+// AsTool makes a subagent of the assistant: each call is a conversation of its own, of which nothing is kept; the answer is the
+// result. It acts for the caller of the tool; a State of its own wins over the caller's.
+func (a Assistant) AsTool(name, description string) tool.Tool {
+	type in struct {
+		Request string `json:"request" jsonschema:"what to do, with everything that must be known to do it"`
+	}
+	a.SessionID, a.Storage = "", nil
+	return tool.New(name, description, func(ctx tool.Context, in in) (string, error) {
+		sub := a
+		if sub.State == nil {
+			sub.State, _ = tool.State[any](ctx)
+		}
+		if sub.Log == nil {
+			sub.Log = ctx.Log
+		}
+		answer, err := sub.turn(ctx, tool.Context{Principal: ctx.Principal, TaskID: ctx.TaskID}, in.Request, nil)
+		return answer.Output, err
+	})
+}

@@ -1,0 +1,192 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/model"
+	"github.com/steadfast-agents/steadfast/core/skill"
+	"github.com/steadfast-agents/steadfast/core/snapshot"
+	"github.com/steadfast-agents/steadfast/core/tool"
+)
+
+// turn runs one turn from the conversation as it is kept. show, if not nil, is called from this goroutine alone.
+func (a Assistant) turn(ctx context.Context, tc tool.Context, request string, show func(model.Event)) (Answer, error) {
+	if a.Model == nil || strings.TrimSpace(request) == "" {
+		return Answer{}, fault.New(fault.Invalid, "an assistant needs a model and a request")
+	}
+	if a.Storage != nil && a.SessionID == "" {
+		return Answer{}, fault.New(fault.Invalid, "a conversation that is kept needs a session id")
+	}
+	d := &diary{storage: a.Storage, id: a.SessionID}
+	if d.storage != nil {
+		var err error
+		if d.history, err = d.storage.Conversation(ctx, a.SessionID); err != nil {
+			return Answer{}, fmt.Errorf("read the conversation %s: %w", a.SessionID, err)
+		}
+	}
+	d.say(prompt(d.history.Messages, request))
+	runner, v := a.runner(d), &voice{show: show}
+	runner.Journal, runner.Watch = d, v.hear
+	tc.Session, tc.Log = tool.Session{ID: a.SessionID}, a.Log
+	out, err := runner.Run(ctx, tc.WithState(a.State), append(d.history.Messages[:len(d.history.Messages):len(d.history.Messages)], d.unsaved...))
+	answer := Answer{StopReason: out.Stop, Limit: out.Limit, Usage: out.Usage, Steps: out.Steps, State: a.State}
+	if err != nil {
+		return answer, err
+	}
+	if err := d.end(ctx, out); err != nil {
+		return answer, err
+	}
+	answer.Output = out.Final.PlainText()
+	v.end(out)
+	return answer, nil
+}
+
+// runner is the run of a turn; it is Once's, with the skills.
+func (a Assistant) runner(d *diary) Runner {
+	once := Once{
+		Model: a.Model, SystemPrompt: a.SystemPrompt, Tools: a.Tools, MaxIterations: a.MaxIterations, MaxTokens: a.MaxTokens,
+		Temperature: a.Temperature, Log: a.Log,
+	}
+	r := once.runner()
+	if catalog := a.Skills.Catalog(0); catalog != "" {
+		r.Request.System += "\n\n" + catalog
+		r.Tools = append(r.Tools[:len(r.Tools):len(r.Tools)], a.Skills.Tools(skill.NewActive(d.history.Messages))...)
+	}
+	return r
+}
+
+// prompt is what the user says, after an error result for each call that the turn before left open.
+func prompt(history []model.Message, request string) model.Message {
+	m := model.Message{Role: model.User}
+	for _, c := range unanswered(history) {
+		r := model.Interrupted(c.ID)
+		m.Content = append(m.Content, model.Block{ToolResult: &r})
+	}
+	m.Content = append(m.Content, model.Block{Text: request})
+	return m
+}
+
+// diary keeps a turn step by step.
+type diary struct {
+	storage Storage
+	id      string
+	history snapshot.History
+	unsaved []model.Message
+	kept    bool // a step of this turn is
+}
+
+func (d *diary) say(m model.Message) { d.unsaved = append(d.unsaved, m) }
+
+func (d *diary) keep(ctx context.Context) error {
+	if d.storage == nil || len(d.unsaved) == 0 {
+		return nil
+	}
+	h, err := d.storage.Extend(ctx, d.id, d.history, d.unsaved...)
+	if err != nil {
+		return fmt.Errorf("keep the conversation %s: %w", d.id, err)
+	}
+	d.history, d.unsaved, d.kept = h, nil, true
+	return nil
+}
+
+// SaveCalls keeps a reply that calls tools, and before it what it answers.
+func (d *diary) SaveCalls(ctx context.Context, _ int, reply model.Reply) error {
+	d.say(reply.Message)
+	return d.keep(ctx)
+}
+
+// MayRun lets every call run: nobody else runs the turn.
+func (d *diary) MayRun(context.Context, model.ToolUse) error { return nil }
+
+// SaveResults keeps the results of a step.
+func (d *diary) SaveResults(ctx context.Context, _ int, results []model.ToolResult, _ []time.Duration) error {
+	m := model.Message{Role: model.User}
+	for _, r := range results {
+		m.Content = append(m.Content, model.Block{ToolResult: &r})
+	}
+	d.say(m)
+	return d.keep(ctx)
+}
+
+// Boundary has nothing to add: nobody speaks in the middle of the turn.
+func (d *diary) Boundary(context.Context) ([]model.Block, error) { return nil, nil }
+
+// end keeps the answer. A turn that a filter blocked leaves nothing: what it blocked would block every turn to come.
+func (d *diary) end(ctx context.Context, out Outcome) error {
+	if blocked := out.Stop == model.StopGuardrail || out.Stop == model.StopFiltered; blocked && !d.kept {
+		return nil
+	}
+	if len(out.Final.Content) > 0 {
+		d.say(out.Final)
+	}
+	return d.keep(ctx)
+}
+
+// voice tells a run as the events of a model's stream.
+type voice struct {
+	show  func(model.Event) // nil: nobody listens
+	shown strings.Builder   // text of the reply under way
+	any   bool              // its attempt has shown something
+	usage model.Usage       // of the last model call
+}
+
+// hear takes one event of the run. Only events of model calls are told, which come from the run's own goroutine.
+func (v *voice) hear(e Event) {
+	if v.show == nil {
+		return
+	}
+	switch e := e.(type) {
+	case Attempt:
+		v.any = false
+	case Text:
+		v.any = true
+		v.shown.WriteString(e.Delta)
+		v.show(model.TextDelta{Text: e.Delta})
+	case Reasoning:
+		v.any = true
+		v.show(model.ReasoningDelta{Text: e.Delta})
+	case ToolUse:
+		v.any = true
+		v.show(model.ToolStart{ID: e.ID, Name: e.Name})
+	case Reset:
+		if v.shown.Reset(); v.any {
+			v.show(model.Reset{Attempt: e.Attempt + 1})
+		}
+	case Replied:
+		v.replied(e)
+	}
+}
+
+// replied ends a model call that asks for tools. The last call's end waits until the turn is kept.
+func (v *voice) replied(e Replied) {
+	v.usage = e.Usage
+	if len(e.Message.Calls()) == 0 {
+		return
+	}
+	v.show(model.Stop{Reason: model.StopToolUse})
+	v.show(model.UsageReport{Usage: e.Usage})
+	v.shown.Reset()
+	v.usage = model.Usage{}
+}
+
+// end tells the rest of the answer, which is no model's where a limit or a filter ended the turn, and that it has ended.
+func (v *voice) end(out Outcome) {
+	if v.show == nil {
+		return
+	}
+	if rest, ok := strings.CutPrefix(out.Final.PlainText(), v.shown.String()); ok && rest != "" {
+		v.show(model.TextDelta{Text: rest})
+	}
+	reason := out.Stop
+	if reason == "" || reason == model.StopToolUse { // a limit of the run; a call that never came
+		reason = model.EndTurn
+	}
+	v.show(model.Stop{Reason: reason})
+	if v.usage != (model.Usage{}) {
+		v.show(model.UsageReport{Usage: v.usage})
+	}
+}
