@@ -64,6 +64,8 @@ func (f Recover) one(ctx context.Context, k key.Key) (remedy string, err error) 
 		return f.task(ctx, row.Parts[0])
 	case "dispatch":
 		return f.dispatch(ctx, row.Parts[0])
+	case "budget hold":
+		return f.hold(ctx, row.Parts[0], row.Parts[1])
 	}
 	return "unknown", nil
 }
@@ -93,6 +95,15 @@ func (f Recover) session(ctx context.Context, id string) (string, error) {
 		err = f.Bus.RunTurn(ctx, id)
 	}
 	return "session " + string(remedy), err
+}
+
+// hold counts the reservation of a call that died as spent.
+func (f Recover) hold(ctx context.Context, scope, call string) (string, error) {
+	gone, err := f.Table.SweepHold(ctx, scope, call)
+	if err != nil || gone {
+		return "leave", err
+	}
+	return "budget hold", nil
 }
 
 // rearm writes the change that comes first. done is true when somebody else was faster.

@@ -163,6 +163,9 @@ func Firing(scheduleID string, at int64) Key {
 	return Key{"SCHEDULE#" + scheduleID, "FIRED#" + millis(at)}
 }
 
+// Budget is what is set for a budget's scope.
+func Budget(scope string) Key { return Key{"BUDGET#" + scope, "BUDGET"} }
+
 // BudgetWindow is what a budget's scope reserved and spent since start, in milliseconds.
 func BudgetWindow(scope string, start int64) Key {
 	return Key{"BUDGET#" + scope, "WINDOW#" + millis(start)}

@@ -42,6 +42,7 @@ func TestEveryKey(t *testing.T) {
 		{key.Reminder("r"), "REMINDER#r", "REMINDER", key.Row{Kind: "reminder", Parts: []string{"r"}}},
 		{key.ReminderFiring("r", 9), "REMINDER#r", "FIRED#0000000000009", key.Row{Kind: "reminder firing", Parts: []string{"r", "9"}}},
 		{key.Firing("f", 0), "SCHEDULE#f", "FIRED#0000000000000", key.Row{Kind: "firing", Parts: []string{"f", "0"}}},
+		{key.Budget("stack"), "BUDGET#stack", "BUDGET", key.Row{Kind: "budget", Parts: []string{"stack"}}},
 		{key.BudgetWindow("stack", 3), "BUDGET#stack", "WINDOW#0000000000003", key.Row{Kind: "budget window", Parts: []string{"stack", "3"}}},
 		{key.BudgetHold("stack", "c1"), "BUDGET#stack", "HOLD#c1", key.Row{Kind: "budget hold", Parts: []string{"stack", "c1"}}},
 		{key.Slot("stack", 2), "SLOT#stack", "SLOT#000000000002", key.Row{Kind: "slot", Parts: []string{"stack", "2"}}},

@@ -40,6 +40,9 @@ func Parse(k Key) (row Row, ok bool) {
 	case "SLOT":
 		return numbered("slot", rest, k.SK, "SLOT#")
 	case "BUDGET":
+		if k.SK == "BUDGET" {
+			return Row{"budget", []string{rest}}, true
+		}
 		if call, ok := strings.CutPrefix(k.SK, "HOLD#"); ok {
 			return Row{"budget hold", []string{rest, call}}, true
 		}

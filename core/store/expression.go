@@ -163,20 +163,28 @@ func (x *expressions) inside(b *strings.Builder, e cond.Expr) {
 	b.WriteByte(')')
 }
 
-// change adds the update that sets and removes attributes.
-func (x *expressions) change(set item, remove []string) {
+// change adds the update that sets, removes and counts attributes.
+func (x *expressions) change(set item, remove []string, add map[string]int64) {
 	var b strings.Builder
 	b.Grow(256)
 	for i, name := range slices.Sorted(maps.Keys(set)) {
 		write(&b, word(i, "SET "), x.name(name), " = ", x.value(set[name]))
 	}
-	if b.Len() > 0 && len(remove) > 0 {
-		b.WriteByte(' ')
-	}
 	for i, name := range remove {
-		write(&b, word(i, "REMOVE "), x.name(name))
+		write(&b, word(i, clause(&b, "REMOVE ")), x.name(name))
+	}
+	for i, name := range slices.Sorted(maps.Keys(add)) {
+		write(&b, word(i, clause(&b, "ADD ")), x.name(name), " ", x.value(add[name]))
 	}
 	x.update = b.String()
+}
+
+// clause is the word that begins a clause, apart from the clause before.
+func clause(b *strings.Builder, first string) string {
+	if b.Len() > 0 {
+		return " " + first
+	}
+	return first
 }
 
 func write(b *strings.Builder, parts ...string) {

@@ -22,8 +22,9 @@ type item = map[string]types.AttributeValue
 // Write is one conditional write of one row, made by this package's functions and given to Commit.
 type Write struct {
 	key    key.Key
-	put    item // a whole row, or nil
-	set    item // attributes to set
+	put    item             // a whole row, or nil
+	set    item             // attributes to set
+	add    map[string]int64 // attributes to count up or down, from 0 if absent
 	remove []string
 	del    bool
 	cond   *cond.Expr
@@ -183,8 +184,8 @@ func (w Write) expressions() *expressions {
 	if w.cond != nil {
 		x.when(*w.cond)
 	}
-	if len(w.set)+len(w.remove) > 0 {
-		x.change(w.set, w.remove)
+	if len(w.set)+len(w.remove)+len(w.add) > 0 {
+		x.change(w.set, w.remove, w.add)
 	}
 	return x
 }

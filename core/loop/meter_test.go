@@ -1,0 +1,151 @@
+package loop_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/loop"
+	"github.com/steadfast-agents/steadfast/core/model"
+	"github.com/steadfast-agents/steadfast/core/money"
+)
+
+// fixed is a model that says the same each time, and counts how often it is asked.
+type fixed struct {
+	say   []model.Event
+	err   error
+	asked int
+}
+
+func (e *fixed) Stream(context.Context, model.Request) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) {
+		e.asked++
+		for _, event := range e.say {
+			if !yield(event, nil) {
+				return
+			}
+		}
+		if e.err != nil {
+			yield(nil, e.err)
+		}
+	}
+}
+
+// accounts is a ledger with one budget that notes what it is told.
+type accounts struct {
+	budgets           []money.Budget
+	reads             int
+	reserved, settled []money.Amount
+	used              model.Usage
+}
+
+func (b *accounts) Budgets(context.Context, ...string) ([]money.Budget, error) {
+	b.reads++
+	return b.budgets, nil
+}
+
+func (b *accounts) Reserve(_ context.Context, call string, amount money.Amount, budgets []money.Budget) ([]money.Hold, error) {
+	if amount > budgets[0].Limit {
+		return nil, budgets[0].Exceeded(amount, time.Unix(0, 0))
+	}
+	b.reserved = append(b.reserved, amount)
+	return []money.Hold{{Scope: budgets[0].Scope, Call: call, Amount: amount}}, nil
+}
+
+func (b *accounts) Settle(ctx context.Context, _ []money.Hold, spent money.Amount, used model.Usage) error {
+	b.settled, b.used = append(b.settled, spent), used
+	return ctx.Err()
+}
+
+func TestMeter(t *testing.T) {
+	priced := money.Prices{"m": {Input: 1, Output: 10}} // 1,000 billionths for a token of input, 10,000 for one of output
+	text, usage, stop := model.TextDelta{Text: "eight by"}, model.UsageReport{Usage: model.Usage{InputTokens: 7, OutputTokens: 2}}, model.Stop{Reason: model.EndTurn}
+	broken := errors.New("the line broke")
+	budget := func(limit money.Amount) []money.Budget {
+		return []money.Budget{{Scope: money.Stack, Limit: limit, Period: money.Day}}
+	}
+	const input = 20 // bytes
+	ceiling := priced["m"].Ceiling(input, 100)
+	tests := []struct {
+		name              string
+		model             fixed
+		budgets           []money.Budget
+		id                string
+		reason            string // of the fault
+		asked             int
+		reserved, settled []money.Amount
+	}{
+		{name: "no budget", model: fixed{say: []model.Event{text, usage, stop}}, id: "unpriced", asked: 1},
+		{name: "settled by what is reported", model: fixed{say: []model.Event{text, usage, stop}}, budgets: budget(1e9), id: "m", asked: 1,
+			reserved: []money.Amount{ceiling}, settled: []money.Amount{27_000}},
+		{name: "cut before it reports: an estimate", model: fixed{say: []model.Event{text}, err: broken}, budgets: budget(1e9), id: "m", asked: 1,
+			reserved: []money.Amount{ceiling}, settled: []money.Amount{input/2*1_000 + 4*10_000}},
+		{name: "refused at once costs nothing", model: fixed{err: broken}, budgets: budget(1e9), id: "m", asked: 1,
+			reserved: []money.Amount{ceiling}, settled: []money.Amount{0}},
+		{name: "no room", budgets: budget(ceiling - 1), id: "m", reason: money.OverBudget},
+		{name: "no price", budgets: budget(1e9), id: "unpriced", reason: money.NoPrice},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			b := &accounts{budgets: tt.budgets}
+			m := loop.Meter{Model: &tt.model, ID: tt.id, Prices: priced, Ledger: b, Scopes: []string{money.Stack}, NewID: func() string { return "c" }}
+			_, err := model.Collect(m.Stream(t.Context(), model.Request{Messages: []model.Message{model.Text(model.User, "twenty bytes of text")}, MaxTokens: 100}))
+			if fault.ReasonOf(err) != tt.reason {
+				t.Errorf("error %v, want reason %q", err, tt.reason)
+			}
+			if tt.model.asked != tt.asked {
+				t.Errorf("the model was asked %d times, want %d", tt.model.asked, tt.asked)
+			}
+			if diff := cmp.Diff([][]money.Amount{tt.reserved, tt.settled}, [][]money.Amount{b.reserved, b.settled}); diff != "" {
+				t.Errorf("reserved and settled (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestACancelledCallIsSettled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	b := &accounts{budgets: []money.Budget{{Scope: money.Stack, Limit: 1e9, Period: money.Day}}}
+	says := &fixed{say: []model.Event{model.TextDelta{Text: "12345678"}, model.TextDelta{Text: "never read"}}}
+	m := loop.Meter{Model: says, ID: "m", Prices: money.Prices{"m": {Output: 1}}, Ledger: b, Scopes: []string{money.Stack}, NewID: func() string { return "c" }}
+	for range m.Stream(ctx, model.Request{}) {
+		cancel()
+		break
+	}
+	if len(b.settled) != 1 || b.settled[0] != 4_000 {
+		t.Errorf("settled %v, want the estimate of the eight bytes that came", b.settled)
+	}
+}
+
+func TestBudgetsAreReadOnceInAWhile(t *testing.T) {
+	now := time.Unix(1000, 0)
+	b := &accounts{}
+	m := loop.Meter{Model: &fixed{say: []model.Event{model.Stop{Reason: model.EndTurn}}}, ID: "m", Ledger: b, Scopes: []string{money.Stack},
+		NewID: func() string { return "c" }, Recent: &loop.BudgetCache{Now: func() time.Time { return now }}}
+	ask := func() error {
+		_, err := model.Collect(m.Stream(t.Context(), model.Request{}))
+		return err
+	}
+	for range 3 {
+		if err := ask(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if b.reads != 1 {
+		t.Errorf("%d reads for three calls at one moment, want 1", b.reads)
+	}
+	b.budgets = []money.Budget{{Scope: money.Stack, Period: money.Day}}
+	if err := ask(); err != nil {
+		t.Errorf("a budget set just now: %v, want it to count later", err)
+	}
+	now = now.Add(loop.BudgetsFresh)
+	if err := ask(); fault.ReasonOf(err) != money.NoPrice {
+		t.Errorf("after %s: %v, want the budget to count", loop.BudgetsFresh, err)
+	}
+}
