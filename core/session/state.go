@@ -46,6 +46,18 @@ type TaskRef struct {
 	Fence int64  `dynamodbav:"fence"`
 }
 
+// Spent counts tokens.
+type Spent struct {
+	In      int64 `dynamodbav:"in,omitempty"`
+	Out     int64 `dynamodbav:"out,omitempty"`
+	Read    int64 `dynamodbav:"read,omitempty"`    // from a cache
+	Written int64 `dynamodbav:"written,omitempty"` // to a cache
+}
+
+func (s Spent) plus(t Spent) Spent {
+	return Spent{s.In + t.In, s.Out + t.Out, s.Read + t.Read, s.Written + t.Written}
+}
+
 // State is a session's STATE row. Numbers are never absent; every other field may be.
 type State struct {
 	SessionID string             `dynamodbav:"sessionId"`
@@ -75,6 +87,8 @@ type State struct {
 	Task       *TaskRef `dynamodbav:"task,omitempty"` // while the open turn is a task's
 	Queued     bool     `dynamodbav:"queued,omitempty"`
 	Outcome    string   `dynamodbav:"outcome,omitempty"` // completed or failed, of a task session
+
+	Spent Spent `dynamodbav:"spent,omitempty"` // what the saved steps of the open turn used
 
 	PublishedTo   int64 `dynamodbav:"publishedTo"`
 	Followed      int64 `dynamodbav:"followed,omitempty"` // when somebody last asked to follow, ms: a running owner looks who

@@ -65,6 +65,7 @@ type Progress struct {
 	Tip       string
 	NextIndex int64
 	Prompt    int64 // index of the message.received of the turn that a begin opens
+	Spent     Spent // what the step used that is saved
 }
 
 func (s State) moved(p Progress) State {
@@ -83,7 +84,7 @@ func (s State) Begin(me Me, o Opening, p Progress, now time.Time) Change {
 	switch {
 	case o.Opens():
 		to.Phase, to.TurnSeq, to.Seen, to.Task, to.Step, to.ApprovalsOpen = Open, o.To, s.Admitted, o.Task, 0, 0
-		to.Prompt = p.Prompt
+		to.Prompt, to.Spent = p.Prompt, Spent{}
 		to.LeaseUntil, to.Queued = now.Add(Lease).UnixMilli(), false
 	case s.Mode == TaskRun:
 		to = to.over("failed").released().undue()
@@ -98,7 +99,7 @@ func (s State) saving(me Me) cond.Expr {
 // Save records one more step of the open turn: the calls a model asked for, or their results.
 func (s State) Save(me Me, p Progress, now time.Time) Change {
 	to := s.moved(p)
-	to.Step, to.Tries, to.LeaseUntil = s.Step+1, 0, now.Add(Lease).UnixMilli()
+	to.Step, to.Tries, to.LeaseUntil, to.Spent = s.Step+1, 0, now.Add(Lease).UnixMilli(), s.Spent.plus(p.Spent)
 	return Change{s, to, s.saving(me)}
 }
 
@@ -133,7 +134,7 @@ func (s State) over(outcome string) State {
 
 func (s State) ended(p Progress, outcome string, now time.Time) State {
 	to := s.moved(p)
-	to.Phase, to.Tries, to.Task, to.ExpiresAt = Idle, 0, nil, now.Add(Life).Unix()
+	to.Phase, to.Tries, to.Task, to.Spent, to.ExpiresAt = Idle, 0, nil, Spent{}, now.Add(Life).Unix()
 	if s.Mode == TaskRun {
 		to = to.over(outcome)
 	}

@@ -29,6 +29,7 @@ func fullState(now time.Time) session.State {
 	s.Phase, s.Channel, s.CreatedBy, s.Token = session.Open, "slack", "call-1", "tok"
 	s.Owner, s.Fence, s.LeaseUntil = "o-1", 3, now.Add(session.Lease).UnixMilli()
 	s.Admitted, s.Taken, s.TurnSeq, s.Seen, s.StopSeq, s.PreemptSeq, s.Step, s.NextIndex = 9, 8, 7, 6, 5, 4, 3, 1<<53+1
+	s.Spent = session.Spent{In: 1, Out: 2, Read: 3, Written: 4}
 	s.Tries, s.Tip, s.Task, s.Queued, s.Outcome = 2, "tip", &session.TaskRef{ID: "t", Fence: 1}, true, "failed"
 	s.PublishedTo, s.ApprovalsOpen, s.ApprovalUntil = 1, 2, 3
 	s.DuePK, s.DueSK = "DUE#01", "0000000000001"

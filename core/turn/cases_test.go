@@ -93,7 +93,7 @@ func TestP01AfterATurnThatKillsItsWorkers(t *testing.T) {
 		s.Acting = func(ctx tool.Context) { fake.Kill(ctx) }
 		_, err := s.Send(ctx, id, "use the tools")
 		must(t, err, s.Rest(ctx, id))
-		want := []string{`turn.failed {"status":"failed","error":"worker_lost","usage":{"inputTokens":0,"outputTokens":0,"cacheReadTokens":0,"cacheWriteTokens":0}}`}
+		want := []string{`turn.failed {"status":"failed","error":"worker_lost","usage":{"inputTokens":10,"outputTokens":10,"cacheReadTokens":0,"cacheWriteTokens":0}}`}
 		if diff := cmp.Diff(want, told(t, s, id, "turn.failed")); diff != "" {
 			t.Errorf("the turn (-want +got):\n%s", diff)
 		}

@@ -29,7 +29,7 @@ type Engine struct {
 	Strands      bool           // also write each turn's history in the TypeScript package's shape
 	Limits       loop.Limits
 	Remembered   *Memory                                          // histories of warm sessions; nil: none
-	HandOff      time.Duration                                    // with less time than this left, another invocation goes on
+	HandOff      time.Duration                                    // with less time than this left, another invocation goes on; default a fifth of what the invocation has, at most a minute
 	Poll         time.Duration                                    // how often flags are looked at; default 1 s
 	Sleep        func(ctx context.Context, d time.Duration) error // between attempts of a model call; nil: real
 }
@@ -104,7 +104,12 @@ func (e *Engine) own(ctx context.Context, s session.State, me session.Me, sent t
 	o := &owner{Engine: e, id: s.SessionID, me: me, state: s, fresh: true, took: s.TurnSeq, log: log.With("session", s.SessionID, "fence", me.Fence)}
 	o.leased.Store(sent.UnixNano())
 	if deadline, ok := ctx.Deadline(); ok {
-		o.whole = time.Until(deadline) > 3*e.HandOff
+		left := time.Until(deadline)
+		o.reserve = e.HandOff
+		if o.reserve <= 0 {
+			o.reserve = min(time.Minute, left/5)
+		}
+		o.whole = left > 3*o.reserve
 	}
 	return o
 }

@@ -160,7 +160,7 @@ func TestWhereverItIsCutOff(t *testing.T) {
 			return p.Run(story(p, taskSession, "t1"), check(p, taskSession))
 		}},
 		{"a turn that is handed on", func() *fake.Run {
-			p := play(func(req model.Request) fake.Turn { return helpful(req).Pausing(600 * time.Millisecond) })
+			p := play(func(req model.Request) fake.Turn { return helpful(req).Pausing(500 * time.Millisecond) })
 			p.Timeout, p.Engine.HandOff = 10*time.Second, 3*time.Second
 			p.Acts = []act{send(p, id, "use the tools", contract.Preempt)}
 			return p.Run(story(p, id), ran(p, id))

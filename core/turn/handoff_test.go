@@ -2,6 +2,7 @@ package turn_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -56,6 +57,50 @@ func TestAToolThatHadEndedDoesNotRunAgain(t *testing.T) {
 		}
 		if got := lastRequest(s).Messages[2].Results(); len(got) != 2 || got[0].ID != "call_10" || got[1].ID != "call_11" {
 			t.Errorf("the model gets %v", got)
+		}
+	})
+}
+
+// TestATurnOfFifteenMinutes runs on a function with a timeout of a minute. A call of the model takes half a minute: each invocation
+// has time for one, and cuts the second.
+func TestATurnOfFifteenMinutes(t *testing.T) {
+	steps := 20
+	answer := func(req model.Request) fake.Turn {
+		n := len(req.Messages) / 2
+		if n == steps {
+			return fake.Say("done").Pausing(10 * time.Second)
+		}
+		return fake.Calls("", call(n, "look_up", fmt.Sprint(n))).Pausing(5 * time.Second)
+	}
+	bubble(t, answer, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		s.Timeout, s.Engine.Limits.Steps = time.Minute, 100
+		_, err := s.Send(ctx, id, "take your time")
+		began := s.Clock.Now()
+		must(t, err, s.Drain(ctx), s.Check(id))
+		if took := s.Clock.Now().Sub(began); took < 15*time.Minute {
+			t.Errorf("the turn took %v, it was to be long", took)
+		}
+		if n := s.State(id).Fence; n < 15 {
+			t.Errorf("%d invocations of a minute", n)
+		}
+		h, err := s.Edges.Table.History(ctx, id, s.State(id).Tip)
+		must(t, err)
+		want := []string{`user [{"text":"take your time"}]`}
+		for n := range steps {
+			want = append(want,
+				fmt.Sprintf(`assistant [{"toolUse":{"toolUseId":"call_%d","name":"look_up","input":{"text":"%d"}}}]`, n, n),
+				fmt.Sprintf(`user [{"toolResult":{"toolUseId":"call_%d","status":"success","content":[{"text":"look_up did %d"}]}}]`, n, n))
+			if ran := s.Ran.Of("look_up", fmt.Sprint(n)); ran != 1 {
+				t.Errorf("call %d ran %d times", n, ran)
+			}
+		}
+		if diff := cmp.Diff(append(want, `assistant [{"text":"done"}]`), sent(model.Request{Messages: h.Messages})); diff != "" {
+			t.Errorf("history (-want +got):\n%s", diff)
+		}
+		// 10 tokens in for each of the 21 calls; out, 4 pieces for each with a call and 2 for the last.
+		usage := `turn.completed {"result":"done","usage":{"inputTokens":210,"outputTokens":82,"cacheReadTokens":0,"cacheWriteTokens":0}}`
+		if diff := cmp.Diff([]string{usage}, told(t, s, id, "turn.completed", "turn.failed")); diff != "" {
+			t.Errorf("the end (-want +got):\n%s", diff)
 		}
 	})
 }

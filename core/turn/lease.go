@@ -14,6 +14,7 @@ func (o *owner) keepLease(ctx context.Context) (running context.Context, stop fu
 	running, cancel := context.WithCancelCause(ctx)
 	done := make(chan struct{})
 	state := o.state // a copy: the turn's own goroutine moves on
+	late := o.late(ctx)
 	seen, cast := audienceOf(state), o.cast
 	go func() {
 		defer close(done)
@@ -22,6 +23,9 @@ func (o *owner) keepLease(ctx context.Context) (running context.Context, stop fu
 		for {
 			select {
 			case <-running.Done():
+				return
+			case <-late:
+				cancel(errHandOff)
 				return
 			case <-ticker.C:
 				now, err := o.tick(running, state)
@@ -47,6 +51,15 @@ func (o *owner) keepLease(ctx context.Context) (running context.Context, stop fu
 	}
 }
 
+// late gives the moment at which the time of this invocation gets short; nil if it never does.
+func (o *owner) late(ctx context.Context) <-chan time.Time {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return nil
+	}
+	return time.After(time.Until(deadline) - o.reserve)
+}
+
 func (o *owner) poll() time.Duration {
 	if o.Poll > 0 {
 		return o.Poll
@@ -57,9 +70,6 @@ func (o *owner) poll() time.Duration {
 // tick looks at the row once and gives it, and renews the lease when nothing has for a while. A table that does not answer ends
 // nothing until the lease is over.
 func (o *owner) tick(ctx context.Context, state session.State) (now session.State, err error) {
-	if o.short(ctx) {
-		return now, errHandOff
-	}
 	sent := o.Now()
 	if sent.Sub(time.Unix(0, o.leased.Load())) >= session.Heartbeat {
 		now, err = o.Table.Renew(ctx, state.Renew(o.me, sent))

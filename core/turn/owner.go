@@ -20,15 +20,17 @@ import (
 // owner is one claim of one session. It is used by one goroutine; the lease's keeper touches only leased.
 type owner struct {
 	*Engine
-	id     string
-	me     session.Me
-	state  session.State // as last read or written
-	fresh  bool          // state is the row as the claim left it
-	took   int64         // the turn that was open when the session was claimed
-	whole  bool          // most of an invocation's time was left then
-	next   int64         // index of the next event
-	buffer []contract.SessionEvent
-	log    *slog.Logger
+	id    string
+	me    session.Me
+	state session.State // as last read or written
+	fresh bool          // state is the row as the claim left it
+	took  int64         // the turn that was open when the session was claimed
+	whole bool          // most of an invocation's time was left then
+
+	reserve time.Duration // what of the invocation's time is kept for handing the session on
+	next    int64         // index of the next event
+	buffer  []contract.SessionEvent
+	log     *slog.Logger
 
 	leased  atomic.Int64 // when the last write that extended the lease was sent, ns
 	history *snapshot.History
@@ -72,7 +74,7 @@ func (o *owner) leave(ctx context.Context, err error) error {
 	case errors.Is(err, errLost):
 		return nil
 	case errors.Is(err, errHandOff) && o.stuck(ctx):
-		if done, err := o.endFailed(ctx, errTimeout, contract.Usage{}); done && err == nil {
+		if done, err := o.endFailed(ctx, errTimeout, o.spent()); done && err == nil {
 			return nil
 		}
 		return o.handOff(ctx)
@@ -99,7 +101,7 @@ func (o *owner) act(ctx context.Context) (done bool, err error) {
 	case s.Phase == session.Open && (s.Stopped() || s.Preempted()):
 		return o.endFlagged(ctx, nil)
 	case s.Phase == session.Open && s.Tries > session.MaxTries:
-		return o.endFailed(ctx, task.ErrWorkerLost, contract.Usage{})
+		return o.endFailed(ctx, task.ErrWorkerLost, o.spent())
 	case s.Phase == session.Open && o.short(ctx):
 		return false, errHandOff
 	case s.Phase == session.Open:
@@ -217,7 +219,7 @@ func (o *owner) handOff(ctx context.Context) error {
 // short reports whether too little time is left to begin something.
 func (o *owner) short(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
-	return ok && o.HandOff > 0 && time.Until(deadline) < o.HandOff
+	return ok && time.Until(deadline) < o.reserve
 }
 
 // mayAct reports whether the lease is good by this owner's own clock.

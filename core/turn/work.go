@@ -31,8 +31,8 @@ func (o *owner) work(ctx context.Context) (done bool, err error) {
 	view := o.newView(ctx)
 	running, stop := o.keepLease(ctx)
 	runner := loop.Runner{
-		Model: o.Model, Request: setup.request, Tools: setup.tools, Limits: o.Limits, Journal: &journal{owner: o, view: view},
-		Spent: loop.Spent{Steps: int(o.state.Step+1) / 2}, // a step is saved twice: its calls, then their results
+		Model: o.Model, Request: setup.request, Tools: setup.tools, Limits: o.limits(), Journal: &journal{owner: o, view: view},
+		Spent: loop.Spent{Steps: int(o.state.Step+1) / 2, Usage: modelUsage(o.state.Spent)}, // a step is saved twice: its calls, then their results
 		Watch: func(e loop.Event) { view.show(running, e) }, Sleep: o.Sleep, Log: o.log,
 	}
 	out, err := runner.Run(running, o.toolContext(running, setup), h.Messages)
@@ -48,10 +48,7 @@ func (o *owner) work(ctx context.Context) (done bool, err error) {
 
 // finish turns what the run came to into the end of the turn, or into a reason to read again.
 func (o *owner) finish(ctx context.Context, view *view, out loop.Outcome, err error) (bool, error) {
-	usage := contract.Usage{
-		InputTokens: out.Usage.InputTokens, OutputTokens: out.Usage.OutputTokens,
-		CacheReadTokens: out.Usage.CacheReadTokens, CacheWriteTokens: out.Usage.CacheWriteTokens,
-	}
+	usage := wireUsage(out.Usage)
 	switch {
 	case err == nil:
 		return o.endCompleted(ctx, view, out, usage)
@@ -94,7 +91,7 @@ func (o *owner) keepFinished(ctx context.Context, finished []model.ToolResult, v
 	}
 	if calls, missing := openCalls(h.Messages); len(missing) == len(finished) { // only the save was cut
 		data = append(data, contract.ActionsCompleted{IDs: callIDs(calls)}, v.stepDone(v.step))
-		return errors.Join(o.save(ctx, s, data...), errHandOff)
+		return errors.Join(o.save(ctx, s, session.Spent{}, data...), errHandOff)
 	}
 	events := o.events(o.state.TurnID(), data...)
 	p := session.Progress{Tip: s.ID, NextIndex: o.next + int64(len(events))}
@@ -130,7 +127,7 @@ func (j *journal) SaveCalls(ctx context.Context, _ int, reply model.Reply) error
 		calls = append(calls, contract.ActionCall{ID: c.ID, Name: c.Name, Input: c.Input})
 	}
 	data := append(j.view.said(), contract.ActionsRequested{Calls: calls})
-	err := j.save(ctx, j.segment(reply.Message), data...)
+	err := j.save(ctx, j.segment(reply.Message), spentOf(reply.Usage), data...)
 	j.asking = err != nil
 	return err
 }
@@ -159,7 +156,7 @@ func (j *journal) SaveResults(ctx context.Context, step int, results []model.Too
 		})
 	}
 	data = append(data, contract.ActionsCompleted{IDs: callIDs(calls)}, j.view.stepDone(step))
-	return j.save(ctx, j.segment(message), data...)
+	return j.save(ctx, j.segment(message), session.Spent{}, data...)
 }
 
 // Boundary takes what came in meanwhile and may join the running turn.
@@ -211,10 +208,10 @@ func (j *journal) take(ctx context.Context, inbox []store.Message) ([]model.Bloc
 	return blocks(taken), nil
 }
 
-// save writes one step of the open turn: its piece of history and its events.
-func (o *owner) save(ctx context.Context, s *snapshot.Segment, data ...contract.EventData) error {
+// save writes one step of the open turn: its piece of history, its events and what it used.
+func (o *owner) save(ctx context.Context, s *snapshot.Segment, spent session.Spent, data ...contract.EventData) error {
 	events := o.events(o.state.TurnID(), data...)
-	p := session.Progress{Tip: s.ID, NextIndex: o.next + int64(len(events))}
+	p := session.Progress{Tip: s.ID, NextIndex: o.next + int64(len(events)), Spent: spent}
 	err := o.commit(ctx, o.state.Save(o.me, p, o.Now()), true, o.eventsWrite(events), store.NewSegment(o.id, *s, o.Now()))
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/steadfast-agents/steadfast/agent"
@@ -13,12 +12,9 @@ import (
 	"github.com/steadfast-agents/steadfast/core/entry"
 )
 
-// timeout is the function's own in template.yaml.
-const timeout = 15 * time.Minute
-
 func main() {
 	edges := boot.MustOpen(boot.Table, boot.WebSocket)
-	engine := host.MustEngine(edges, agent.Content(), timeout)
+	engine := host.MustEngine(edges, agent.Content())
 	lambda.Start(entry.Event(edges.Log, edges.Table, func(ctx context.Context, detail contract.RunTurn, _ string) error {
 		return engine.Do(ctx, detail.SessionID)
 	}))

@@ -4,7 +4,6 @@ package host
 
 import (
 	"os"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
 	"github.com/steadfast-agents/steadfast/core/bedrock"
@@ -35,20 +34,19 @@ func Model(e boot.Edges) bedrock.Model {
 	}
 }
 
-// MustEngine runs turns with the content, on a function whose timeout is the given one. Unsound content ends the process with one
-// log line.
-func MustEngine(e boot.Edges, c Content, timeout time.Duration) *turn.Engine {
+// MustEngine runs turns with the content. Unsound content ends the process with one log line.
+func MustEngine(e boot.Edges, c Content) *turn.Engine {
 	if err := c.Validate(); err != nil {
 		e.Log.Error(err.Error())
 		os.Exit(1)
 	}
-	return Engine(e, c, timeout)
+	return Engine(e, c)
 }
 
 // Engine is MustEngine for content that is known to be sound.
-func Engine(e boot.Edges, c Content, timeout time.Duration) *turn.Engine {
+func Engine(e boot.Edges, c Content) *turn.Engine {
 	return &turn.Engine{
 		Edges: e.Edges, Model: Model(e), Tools: c.Tools, Instructions: c.Instructions, Sockets: live.Sockets(e), Strands: e.Strands,
-		Remembered: &turn.Memory{}, HandOff: min(time.Minute, timeout/5),
+		Remembered: &turn.Memory{},
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/steadfast-agents/steadfast/core/boot"
 	"github.com/steadfast-agents/steadfast/core/boot/host"
@@ -50,12 +49,9 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestHandOff: the time kept for handing a turn on is a fifth of the function's, and a minute at most.
-func TestHandOff(t *testing.T) {
-	for timeout, want := range map[time.Duration]time.Duration{15 * time.Minute: time.Minute, 30 * time.Second: 6 * time.Second} {
-		engine := host.Engine(boot.Edges{}, host.Content{Instructions: "be brief", Tools: tool.Builtin()}, timeout)
-		if engine.HandOff != want || engine.Instructions != "be brief" || len(engine.Tools) != 1 || engine.Remembered == nil || engine.Sockets == nil {
-			t.Errorf("Engine with %v = %+v, want a hand-off of %v", timeout, engine, want)
-		}
+func TestEngine(t *testing.T) {
+	engine := host.Engine(boot.Edges{}, host.Content{Instructions: "be brief", Tools: tool.Builtin()})
+	if engine.Instructions != "be brief" || len(engine.Tools) != 1 || engine.Remembered == nil || engine.Sockets == nil {
+		t.Errorf("Engine = %+v", engine)
 	}
 }

@@ -52,8 +52,7 @@ func (a alone) PutEvents(ctx context.Context, in *eventbridge.PutEventsInput, o 
 
 // engine runs turns as the function run-turn does.
 func engine(e boot.Edges, tools tool.Registry) (*turn.Engine, *asked) {
-	eng := host.Engine(e, host.Content{Tools: tools}, time.Minute)
-	eng.HandOff = 0
+	eng := host.Engine(e, host.Content{Tools: tools})
 	counted := &asked{Model: eng.Model}
 	eng.Model = counted
 	return eng, counted
