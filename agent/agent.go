@@ -1,18 +1,27 @@
-// Package agent is the agent's own content: who it is (instructions.md) and what it can do (tools.go). A user of the bundle
-// edits this folder and nothing else to begin with.
+// Package agent is the agent's own content: who it is (instructions.md), what it can do (tools.go) and which procedures it
+// knows (skills). A user of the bundle edits this folder and nothing else to begin with.
 package agent
 
 import (
-	_ "embed"
+	"embed"
 	"strings"
 
 	"github.com/steadfast-agents/steadfast/core/boot/host"
+	"github.com/steadfast-agents/steadfast/core/skill"
 )
 
 //go:embed instructions.md
 var instructions string
 
+// files are the skills as they lie in the folder, also those whose names begin with a dot or an underscore.
+//
+//go:embed all:skills
+var files embed.FS
+
 // Content is what the functions run with.
 func Content() host.Content {
-	return host.Content{Instructions: strings.TrimSpace(instructions), Tools: Tools()}
+	return host.Content{
+		Instructions: strings.TrimSpace(instructions), Tools: Tools(),
+		SkillFolders: []skill.Root{{FS: files, Path: "skills", Name: "agent/skills", Flat: true}}, Skills: Skills(),
+	}
 }

@@ -113,6 +113,9 @@ func sessionEvents() []contract.EventData {
 		contract.ActionResult{ID: "c1", Name: "lookup", Status: "success", Output: json.RawMessage(`["found it"]`), DurationMs: 12},
 		contract.ActionsCompleted{IDs: []string{"c1"}},
 		contract.ActionToolRetry{ID: "c1", Name: "lookup", Attempt: 2, Error: "timeout"},
+		contract.SkillsReported{Findings: []contract.SkillFinding{{
+			Severity: "error", Path: "skills/refund/SKILL.md", Line: 1, Code: "desc-missing", Text: "the description is missing", Skipped: true,
+		}}, More: 2},
 	}
 }
 

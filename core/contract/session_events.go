@@ -105,6 +105,11 @@ type (
 	ActionsCompleted struct {
 		IDs []string `json:"ids"`
 	}
+	// SkillsReported tells what is wrong with the skills of a session that begins: which did not load, and why.
+	SkillsReported struct {
+		Findings []SkillFinding `json:"findings"`
+		More     int            `json:"more,omitempty"` // how many are not told
+	}
 	// ActionToolRetry says that a read runs again.
 	ActionToolRetry struct {
 		ID      string `json:"id"`
@@ -113,6 +118,16 @@ type (
 		Error   string `json:"error"`
 	}
 )
+
+// SkillFinding is one thing that is wrong with a skill. Severity is error, warning or note.
+type SkillFinding struct {
+	Severity string `json:"severity"`
+	Path     string `json:"path"`
+	Line     int    `json:"line,omitempty"` // from 1
+	Code     string `json:"code"`
+	Text     string `json:"text"`
+	Skipped  bool   `json:"skipped,omitempty"` // the file gives no skill
+}
 
 // ActionCall is one requested tool call with its validated arguments.
 type ActionCall struct {
@@ -150,4 +165,5 @@ func (MessageCompleted) EventType() string   { return "message.completed" }
 func (ActionsRequested) EventType() string   { return "actions.requested" }
 func (ActionResult) EventType() string       { return "action.result" }
 func (ActionsCompleted) EventType() string   { return "actions.completed" }
+func (SkillsReported) EventType() string     { return "skills.reported" }
 func (ActionToolRetry) EventType() string    { return "action.tool_retry" }

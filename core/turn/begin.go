@@ -38,13 +38,16 @@ func (o *owner) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := o.reportSkills(ctx); err != nil {
+		return err
+	}
 	turnID := fmt.Sprintf("turn_%d", open.To)
 	events := o.openingEvents(open, turnID)
 	p := session.Progress{NextIndex: o.next + int64(len(events)), Prompt: o.next + int64(len(events)) - 1}
 	var writes []store.Write
 	var segment *snapshot.Segment
 	if open.Opens() {
-		if segment, err = o.openingSegment(ctx, open.prompt); err != nil {
+		if segment, err = o.openingSegment(ctx, open); err != nil {
 			return err
 		}
 		p.Tip = segment.ID

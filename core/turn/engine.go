@@ -24,6 +24,7 @@ type Engine struct {
 	flow.Edges
 	Model        loop.Model
 	Tools        tool.Registry
+	Skills       Skills
 	Instructions string         // the system prompt of sessions that have none; default loop.DefaultSystemPrompt
 	Sockets      *socket.Caster // nil: nobody follows
 	Strands      bool           // also write each turn's history in the TypeScript package's shape

@@ -10,7 +10,6 @@ import (
 	"github.com/steadfast-agents/steadfast/core/model"
 	"github.com/steadfast-agents/steadfast/core/session"
 	"github.com/steadfast-agents/steadfast/core/snapshot"
-	"github.com/steadfast-agents/steadfast/core/store"
 )
 
 // Memory keeps the histories of the last sessions of a warm worker. An entry counts only while its tip is the session's. It is
@@ -117,8 +116,12 @@ func (o *owner) segment(messages ...model.Message) *snapshot.Segment {
 // openingSegment is the prompt's, after an error result for each call that the turn before left open: from then on the history
 // is whole. Where somebody else wrote the conversation last, the TypeScript package or a program that ran the session itself, it is
 // a whole history: theirs, and the prompt.
-func (o *owner) openingSegment(ctx context.Context, prompt []store.Message) (*snapshot.Segment, error) {
-	said := model.Message{Role: model.User, Content: blocks(prompt)}
+func (o *owner) openingSegment(ctx context.Context, open opening) (*snapshot.Segment, error) {
+	content, err := o.said(ctx, open.prompt, open.task)
+	if err != nil {
+		return nil, err
+	}
+	said := model.Message{Role: model.User, Content: content}
 	if o.state.Tip == "" {
 		h, err := o.Table.Written(ctx, o.id)
 		if err != nil {

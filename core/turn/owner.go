@@ -39,6 +39,7 @@ type owner struct {
 	asking  bool     // a step began whose reply is not known to be saved
 	ids     []string // deliveries that the open turn answers
 	config  configuration
+	skills
 }
 
 // maxReloads bounds how often an owner starts over without getting on: the sweep tries again later.

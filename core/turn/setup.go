@@ -46,11 +46,11 @@ func (o *owner) setup(ctx context.Context) (setup, error) {
 	s.tools = o.Tools
 	if config.Tools != nil {
 		var unknown []string
-		if s.tools, unknown = o.Tools.Pick(config.Tools...); len(unknown) > 0 {
+		if s.tools, unknown = o.Tools.Pick(ownTools(config.Tools)...); len(unknown) > 0 {
 			o.log.WarnContext(ctx, "unknown tools are left out", "tools", unknown)
 		}
 	}
-	return s, nil
+	return s, o.addSkills(ctx, &s, config)
 }
 
 // configuration is what was read of the session's configuration, once for an ownership.

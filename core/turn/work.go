@@ -28,6 +28,7 @@ func (o *owner) work(ctx context.Context) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	o.active.Reset(h.Messages)
 	view := o.newView(ctx)
 	running, stop := o.keepLease(ctx)
 	runner := loop.Runner{
@@ -195,7 +196,11 @@ func (j *journal) take(ctx context.Context, inbox []store.Message) ([]model.Bloc
 		data[i] = contract.NudgeDelivered{Text: m.Text, DeliveryID: m.DeliveryID}
 		writes = append(writes, store.TakeMessage(j.id, m.Number))
 	}
-	s := j.segment(model.Message{Role: model.User, Content: blocks(taken)})
+	said, err := j.said(ctx, taken, nil)
+	if err != nil {
+		return nil, errors.Join(errReload, err)
+	}
+	s := j.segment(model.Message{Role: model.User, Content: said})
 	events := j.events(j.state.TurnID(), data...)
 	writes = append(writes, j.eventsWrite(events), store.NewSegment(j.id, *s, j.Now()))
 	p := session.Progress{Tip: s.ID, NextIndex: j.next + int64(len(events))}
@@ -205,7 +210,10 @@ func (j *journal) take(ctx context.Context, inbox []store.Message) ([]model.Bloc
 	j.wrote(events)
 	j.remember(s)
 	j.ids = append(j.ids, deliveryIDs(taken)...)
-	return blocks(taken), nil
+	if j.history != nil {
+		j.active.Reset(j.history.Messages)
+	}
+	return said, nil
 }
 
 // save writes one step of the open turn: its piece of history, its events and what it used.

@@ -4,12 +4,14 @@ package host
 
 import (
 	"os"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
 	"github.com/steadfast-agents/steadfast/core/bedrock"
 	"github.com/steadfast-agents/steadfast/core/boot"
 	"github.com/steadfast-agents/steadfast/core/boot/live"
 	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/skill"
 	"github.com/steadfast-agents/steadfast/core/tool"
 	"github.com/steadfast-agents/steadfast/core/turn"
 )
@@ -18,11 +20,31 @@ import (
 type Content struct {
 	Instructions string // the system prompt of sessions that bring none
 	Tools        tool.Registry
+	SkillFolders []skill.Root  // where its skills lie
+	Skills       []skill.Skill // written in Go; they win over files of the same name
+}
+
+// SkillSet gives the skills and what is wrong with them. A broken one is a finding, never an error.
+func (c Content) SkillSet() (skill.Set, []skill.Diagnostic) {
+	var list []skill.Skill
+	for _, s := range c.Skills {
+		if s.Scope == "" {
+			s.Scope = skill.Builtin
+		}
+		list = append(list, s)
+	}
+	files, found := skill.Finder{}.Find(c.SkillFolders...)
+	set, more := skill.NewSet(append(list, files...)...)
+	return set, append(found, more...)
 }
 
 // Validate reports everything that is wrong with the content. Faults: Invalid.
 func (c Content) Validate() error {
-	return fault.Wrap(fault.Invalid, c.Tools.Validate(), "agent")
+	tools := c.Tools
+	if set, _ := c.SkillSet(); len(set.ForModel()) > 0 {
+		tools = append(slices.Clone(tools), set.Tools(nil)...)
+	}
+	return fault.Wrap(fault.Invalid, tools.Validate(), "agent")
 }
 
 // Model is the model of sessions that name none, and by name every other one that Bedrock has.
@@ -45,8 +67,14 @@ func MustEngine(e boot.Edges, c Content) *turn.Engine {
 
 // Engine is MustEngine for content that is known to be sound.
 func Engine(e boot.Edges, c Content) *turn.Engine {
+	set, found := c.SkillSet()
+	for _, d := range found {
+		if d.Severity != skill.Note && e.Log != nil {
+			e.Log.Warn("skill: "+d.String(), "code", string(d.Code))
+		}
+	}
 	return &turn.Engine{
-		Edges: e.Edges, Model: Model(e), Tools: c.Tools, Instructions: c.Instructions, Sockets: live.Sockets(e), Strands: e.Strands,
+		Edges: e.Edges, Model: Model(e), Tools: c.Tools, Skills: turn.Skills{Set: set, Found: found}, Instructions: c.Instructions, Sockets: live.Sockets(e), Strands: e.Strands,
 		Remembered: &turn.Memory{},
 	}
 }
