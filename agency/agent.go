@@ -15,17 +15,26 @@ import (
 )
 
 // Route turns an event into tasks. On a TableStore what it decides is never lost: gates, task and dispatch are one write, and what was
-// written is sent by this call, a redelivery, or the sweep. On a store that nobody sweeps it does as Router does. While the type is paused nothing is dispatched, unless it holds tasks.
-// It goes straight into a function. Safe to repeat. Faults: those of rules and look-ups, Unavailable.
+// written is sent by this call, a redelivery, or the sweep. On a store that nobody sweeps it does as Router does. While the type is
+// paused nothing is dispatched, unless it holds tasks. It goes straight into a function. Safe to repeat. Faults: those of rules and
+// look-ups, Unavailable.
 func (a *Agent) Route(ctx context.Context, e contract.RawEvent) ([]Decision, error) {
+	made, err := a.decide(ctx, e)
+	if len(made) == 1 && made[0].Decision == PausedType {
+		return []Decision{}, err
+	}
+	return made, err
+}
+
+// decide is Route that also says when the type is paused.
+func (a *Agent) decide(ctx context.Context, e contract.RawEvent) ([]Decision, error) {
 	paused, err := a.pause.on(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("is %s paused: %w", a.name, err)
 	}
 	if paused && a.onPause == DropTasks {
-		d := Decision{Decision: PausedType}
-		a.log.InfoContext(ctx, string(d.Decision), "event", e.ID, "detailType", e.DetailType)
-		return []Decision{}, nil
+		a.log.InfoContext(ctx, string(PausedType), "event", e.ID, "detailType", e.DetailType, "type", a.name)
+		return []Decision{{Decision: PausedType}}, nil
 	}
 	r := Router{
 		Rules: a.rules, Pacing: a.pacing, Principal: a.principal, ResponseDelays: a.delays, Now: a.now, Log: a.log,

@@ -84,9 +84,7 @@ func NextCheckIn(now time.Time, s CheckInSchedule) (Upcoming, error) {
 
 // around gives the check-ins before (or at) and after now, among those of yesterday, today and tomorrow.
 func around(now time.Time, s CheckInSchedule) (current, next occurrence, err error) {
-	if s.TimeZone == "" && s.Slots == nil {
-		s = DefaultCheckIns()
-	}
+	s = s.orDefault()
 	zone, err := s.zone()
 	if err != nil {
 		return current, next, err

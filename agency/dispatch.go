@@ -2,6 +2,7 @@ package agency
 
 import (
 	"context"
+	"time"
 
 	"github.com/steadfast-agents/steadfast/core/bus"
 	"github.com/steadfast-agents/steadfast/core/contract"
@@ -12,12 +13,14 @@ import (
 const ScheduleEvent = "Schedule Event"
 
 // BusDispatcher sends tasks as "Run Agent Task" under the bus's source; delayed ones as "Schedule Event", named by the task, so that
-// sending one again neither moves nor doubles it.
+// sending one again neither moves nor doubles it. It is a plain value, safe for concurrent use.
 type BusDispatcher struct {
 	Bus bus.Bus
 	// Later, if set, takes delayed tasks instead: it sends the request at its NotBefore, once per task id. A scheduler that knows the
 	// name already keeps what it has.
 	Later func(ctx context.Context, r task.Request) error
+	// Soon is up to which delay a task is sent at once: who runs it waits for its time. 0: none is.
+	Soon time.Duration
 }
 
 // scheduled is the detail of "Schedule Event".
@@ -37,7 +40,7 @@ type scheduledEvent struct {
 func (d BusDispatcher) Dispatch(ctx context.Context, t AgentTask) error {
 	r := t.request()
 	switch {
-	case t.Delay <= 0:
+	case t.Delay <= d.Soon:
 		return d.Bus.Publish(ctx, bus.Event{DetailType: contract.RunAgentTask, Detail: r})
 	case d.Later != nil:
 		return d.Later(ctx, r)

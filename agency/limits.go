@@ -61,8 +61,24 @@ type counted struct {
 	At int64  `json:"at"` // ms
 }
 
-// admit counts a task against its agent's cap, each id once. Faults: Limit with reason "task_cap", those of UpdateState.
+// admit counts a task against its agent's cap, each id once, and asks the budget. Faults: Limit with reason "task_cap" or "budget", those
+// of UpdateState and the budget.
 func (a *Agent) admit(ctx context.Context, j job) error {
+	if err := a.withinCap(ctx, j); err != nil || a.budget == nil {
+		return err
+	}
+	err := a.budget.Admit(ctx, Spender{AgentType: a.name, AgentID: j.agentID(), TaskID: j.request.TaskID})
+	if fault.Is(err, fault.Limit) {
+		a.log.WarnContext(ctx, "budget", "task", j.request.TaskID, "agent", j.agentID())
+		return fault.New(fault.Limit, "Over budget: %v", err).Because("budget")
+	}
+	if err != nil {
+		return fmt.Errorf("budget of %s: %w", j.agentID(), err)
+	}
+	return nil
+}
+
+func (a *Agent) withinCap(ctx context.Context, j job) error {
 	if a.cap == NoTaskCap {
 		return nil
 	}

@@ -72,6 +72,7 @@ type Definition[P, N, I any] struct {
 
 	TaskCap       int           // tasks of one agent in a window, each id once; 0: DefaultTaskCap; NoTaskCap
 	TaskCapWindow time.Duration // 0: a day
+	Budget        Budget        // asked after the cap; nil: money is not looked at
 
 	Source           string                                                    // of everything this type emits; default agency.<name>
 	Sources          []string                                                  // events of others are ignored; nil: every source. Check-ins come from Source alone
@@ -87,7 +88,7 @@ type Definition[P, N, I any] struct {
 	Lease            time.Duration // of a claim, renewed while the handler runs; default task.Lease
 
 	Store    Store                                         // nil: TableStore of Table
-	Dispatch Dispatcher                                    // nil: BusDispatcher of Bus
+	Dispatch Dispatcher                                    // nil: BusDispatcher of Bus, which sends at once what its tasks can wait for
 	Complete func(ctx context.Context, c Completion) error // nil: "Agent Task Completed" on Bus
 	Now      func() time.Time                              // nil: time.Now
 	Log      *slog.Logger                                  // nil: discard
@@ -107,6 +108,7 @@ type Agent struct {
 	checkIn      *CheckIn
 	cap          int
 	capWindow    time.Duration
+	budget       Budget
 	sources      []string
 	principal    func(agentID string) task.Principal
 	retryable    func(error) bool
@@ -123,6 +125,7 @@ type Agent struct {
 	pause        pauseSwitch
 	pacing       func(ctx context.Context, agentID string) (Pacing, error)
 	open         func(ctx context.Context, agentID string) (runner, error)
+	scope        func(ctx context.Context, agentID string) (string, error)
 }
 
 // runner runs a claimed task of an agent that was looked up.
@@ -149,7 +152,7 @@ func Define[P, N, I any](d Definition[P, N, I]) (*Agent, error) {
 		return nil, fault.New(fault.Invalid, "agent type %q: %s", d.Name, strings.Join(problems, "; "))
 	}
 	a := &Agent{
-		name: d.Name, source: d.Source, rules: d.Rules, kinds: map[string]bool{}, checkIn: d.CheckIn, cap: d.TaskCap, capWindow: d.TaskCapWindow,
+		name: d.Name, source: d.Source, rules: d.Rules, kinds: map[string]bool{}, checkIn: d.CheckIn, cap: d.TaskCap, capWindow: d.TaskCapWindow, budget: d.Budget,
 		sources: d.Sources, principal: d.Principal, retryable: d.IsRetryable, onPause: d.OnPause, ids: d.TaskIDs, lease: d.Lease,
 		delays: !d.NoResponseDelays, store: d.Store, dispatcher: d.Dispatch, complete: d.Complete, bus: d.Bus, now: d.Now, log: d.Log,
 	}
@@ -162,7 +165,7 @@ func Define[P, N, I any](d Definition[P, N, I]) (*Agent, error) {
 		a.rules = append(append([]Rule(nil), a.rules...), a.checkInRule())
 	}
 	t := typed[P, N, I]{Definition: d, agent: a}
-	a.pacing, a.open = t.pacing, t.open
+	a.pacing, a.open, a.scope = t.pacing, t.open, t.scope
 	return a, nil
 }
 
@@ -191,7 +194,7 @@ func (a *Agent) fill(table store.Table) {
 		a.log = slog.New(slog.DiscardHandler)
 	}
 	if a.dispatcher == nil {
-		a.dispatcher = BusDispatcher{Bus: a.bus}
+		a.dispatcher = BusDispatcher{Bus: a.bus, Soon: soon}
 	}
 	if a.complete == nil {
 		a.complete = func(ctx context.Context, c Completion) error { return a.bus.EmitTaskCompleted(ctx, c.Task) }

@@ -23,6 +23,14 @@ func (d typed[P, N, I]) pacing(ctx context.Context, agentID string) (Pacing, err
 	return p.Pacing, err
 }
 
+// scope is that of an agent's documents; "" for a type without scopes.
+func (d typed[P, N, I]) scope(ctx context.Context, agentID string) (string, error) {
+	if d.Scope == nil {
+		return "", nil
+	}
+	return d.Scope(ctx, agentID)
+}
+
 // open looks an agent up and gives what runs its tasks.
 func (d typed[P, N, I]) open(ctx context.Context, agentID string) (runner, error) {
 	p, err := d.Profile(ctx, agentID)
@@ -56,13 +64,11 @@ func (d typed[P, N, I]) run(ctx context.Context, j job, persona P) (string, erro
 // prepare admits the task, settles what has expired and loads what the handler sees.
 func (d typed[P, N, I]) prepare(ctx context.Context, j job, persona P) (*Context[P, N, I], error) {
 	j.now = d.agent.now()
-	if d.Scope != nil {
-		scope, err := d.Scope(ctx, j.agentID())
-		if err != nil {
-			return nil, fmt.Errorf("scope of %s: %w", j.agentID(), err)
-		}
-		j.scope = scope
+	scope, err := d.scope(ctx, j.agentID())
+	if err != nil {
+		return nil, fmt.Errorf("scope of %s: %w", j.agentID(), err)
 	}
+	j.scope = scope
 	if err := d.agent.admit(ctx, j); err != nil {
 		return nil, err
 	}

@@ -126,6 +126,7 @@ const (
 	UnknownAgent      Outcome = "unknown_agent"
 	DeclinedByRule    Outcome = "declined" // by the rule's Admit
 	PausedType        Outcome = "paused"
+	NoRule            Outcome = "no_rule"           // no type that is hosted has a rule for the event
 	AlreadyDispatched Outcome = "dispatched_before" // this very event was dispatched before; nothing is taken or sent again
 )
 

@@ -34,6 +34,8 @@ type cli struct {
 	Events   events   `cmd:"" help:"Follow or print a session's events."`
 	Skills   skills   `cmd:"" help:"List, check, show and begin skills."`
 
+	Agency agencyCommands `cmd:"" help:"Persistent agents: watch them, wake them, try their rules, pause them."`
+
 	Trajectory trajectory `cmd:"" help:"Print the turns of a saved stream: calls, reply, usage."`
 }
 

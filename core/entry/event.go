@@ -29,6 +29,20 @@ func Event[In any](log *slog.Logger, details Details, do func(ctx context.Contex
 	}
 }
 
+// Raw makes a handler of whole bus events, for who needs the envelope too: fields that came by reference are put back, and do's answer
+// is the function's. Errors are those of Event.
+func Raw[Out any](log *slog.Logger, details Details, do func(ctx context.Context, e contract.RawEvent) (Out, error)) func(context.Context, contract.RawEvent) (Out, error) {
+	return func(ctx context.Context, e contract.RawEvent) (out Out, err error) {
+		if e.Detail, err = resolve(ctx, details, e.Detail); err == nil {
+			out, err = do(ctx, e)
+		}
+		if err != nil {
+			note(ctx, log, "event failed", err, "detail-type", e.DetailType, "event", e.ID)
+		}
+		return out, err
+	}
+}
+
 func handle[In any](ctx context.Context, details Details, e contract.RawEvent, do func(context.Context, In, string) error) error {
 	detail, err := resolve(ctx, details, e.Detail)
 	if err != nil {

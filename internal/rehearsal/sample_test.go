@@ -44,6 +44,9 @@ var samples = []sample{
 	{"get-task", whenDone, `200 {output string status string taskId string}`},
 	{"cancel-task", nil, `409 {code string message string}`},
 	{"create-task", nil, `200 {output string status string taskId string}`},
+	{"agency-route", nil, `[]`}, // nobody is a reviewer on a table of its own
+	{"agency-task", nil, `{error string status string taskId string}`},
+	{"agency-check-in", nil, `null`},
 	{"recover", nil, `{}`},
 	{"ws-disconnect", nil, `200`},
 	{"delete-session", nil, `204`},

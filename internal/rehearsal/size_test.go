@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -24,7 +25,7 @@ func TestZips(t *testing.T) {
 			continue
 		}
 		limit := int64(light)
-		if f.Name == "run-turn" {
+		if f.Name == "run-turn" || strings.HasPrefix(f.Name, "agency-") {
 			limit = heavy
 		}
 		size := zipped(t, files[0])

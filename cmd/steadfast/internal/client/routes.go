@@ -31,6 +31,30 @@ func DevToken(ctx context.Context, hc *http.Client, base, user string) (string, 
 	return out.Token, nil
 }
 
+// Surroundings are the AWS services of a dev host.
+type Surroundings struct {
+	AWS    string `json:"aws"`
+	Table  string `json:"table"`
+	Bus    string `json:"bus"`
+	Region string `json:"region"`
+}
+
+// DevInfo asks the dev host at base where its AWS services are.
+func DevInfo(ctx context.Context, base string) (Surroundings, error) {
+	var out Surroundings
+	raw, err := (&Client{URL: base}).call(ctx, http.MethodGet, "/_dev/info", nil)
+	if err != nil {
+		return out, err
+	}
+	if err := decode(raw, &out, "GET /_dev/info"); err != nil {
+		return out, err
+	}
+	if out.AWS == "" || out.Table == "" {
+		return out, &Error{Code: "unavailable", Message: base + " tells no table: is it `steadfast dev`?"}
+	}
+	return out, nil
+}
+
 // Connection is where and as what to talk.
 type Connection struct {
 	WSURL     string `json:"wsUrl"`

@@ -1,0 +1,45 @@
+package agent
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/steadfast-agents/steadfast/agency"
+	"github.com/steadfast-agents/steadfast/core/bus"
+	"github.com/steadfast-agents/steadfast/core/loop"
+	"github.com/steadfast-agents/steadfast/core/store"
+)
+
+// Deployment is what the persistent agents live on. Table and Bus are required where Store and Dispatch are not given.
+type Deployment struct {
+	Table    store.Table
+	Bus      bus.Bus
+	Model    loop.Model                                           // nil where no task runs
+	App      App                                                  // the reviewer's; nil: Rows
+	Store    agency.Store                                         // nil: Table
+	Dispatch agency.Dispatcher                                    // nil: Bus
+	Complete func(ctx context.Context, c agency.Completion) error // nil: Bus
+	Now      func() time.Time                                     // nil: time.Now
+	Log      *slog.Logger                                         // nil: discard
+}
+
+// Persistent are the persistent agent types that the functions agency-route, agency-task and agency-check-in host. Add yours here; the
+// template needs its rules and schedule, which `steadfast agency template` prints. Faults: Invalid, naming all that is wrong.
+func Persistent(d Deployment) (agency.Hosted, error) {
+	if d.App == nil {
+		d.App = Rows{Store: d.documents()}
+	}
+	reviewer, err := Reviewer{App: d.App, Model: d.Model, Log: d.Log}.Define(d)
+	if err != nil {
+		return nil, err
+	}
+	return agency.Host(reviewer)
+}
+
+func (d Deployment) documents() agency.StateStore {
+	if d.Store != nil {
+		return d.Store
+	}
+	return agency.TableStore{Table: d.Table}
+}

@@ -1,0 +1,30 @@
+// agency-task runs the tasks of persistent agents: it claims each once, runs its handler, observes, and tells how it ended.
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/steadfast-agents/steadfast/agency"
+	"github.com/steadfast-agents/steadfast/agent"
+	"github.com/steadfast-agents/steadfast/core/boot"
+	"github.com/steadfast-agents/steadfast/core/boot/host"
+	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/entry"
+	"github.com/steadfast-agents/steadfast/core/task"
+)
+
+func main() {
+	edges := boot.MustOpen(boot.Table)
+	hosted := boot.Must(edges.Log, func() (agency.Hosted, error) {
+		return agent.Persistent(agent.Deployment{Table: edges.Table, Bus: edges.Bus, Model: host.Model(edges), Log: edges.Log})
+	})
+	lambda.Start(entry.Raw(edges.Log, edges.Table, func(ctx context.Context, e contract.RawEvent) (task.Result, error) {
+		r, err := hosted.HandleTask(ctx, e)
+		if err == nil {
+			entry.Metrics(os.Stdout, edges.Now(), "agency-task", map[string]int{"task " + string(r.Status): 1})
+		}
+		return r, err
+	}))
+}
