@@ -33,26 +33,26 @@ func (f BindTask) Do(ctx context.Context, in BindTaskIn) (task.Result, error) {
 	if err := contract.CheckID("taskId", in.Request.TaskID); err != nil {
 		return task.Result{}, err
 	}
-	if err := f.waitFor(ctx, in.Request.NotBefore); err != nil {
+	if err := waitFor(ctx, f.Now(), f.Sleep, in.Request.NotBefore); err != nil {
 		return task.Result{}, err
 	}
 	return racing(ctx, func() (task.Result, bool, error) { return f.try(ctx, in) })
 }
 
 // waitFor holds a request that came up to a minute and a half early: the scheduler keeps time to the minute.
-func (f BindTask) waitFor(ctx context.Context, notBefore contract.Instant) error {
+func waitFor(ctx context.Context, now time.Time, instead func(context.Context, time.Duration) error, notBefore contract.Instant) error {
 	at, err := notBefore.Time()
 	if err != nil {
 		return nil
 	}
-	d := at.Sub(f.Now())
+	d := at.Sub(now)
 	if d <= 0 {
 		return nil
 	}
 	if d > 90*time.Second {
 		return fault.New(fault.Unavailable, "the task is due in %s", d.Round(time.Second))
 	}
-	return sleep(ctx, f.Sleep, d)
+	return sleep(ctx, instead, d)
 }
 
 func (f BindTask) try(ctx context.Context, in BindTaskIn) (task.Result, bool, error) {
