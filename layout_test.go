@@ -32,8 +32,8 @@ var rings = [][]string{
 	{"core/session", "core/tool"},
 	{"core/snapshot", "core/skill", "core/loop", "core/retell"},
 	{"core/flow", "core/store", "core/bus", "core/bedrock", "core/entry", "core/identity", "core/socket", "core/turn", "core/memory",
-		"core/mcp", "core/channel"},
-	{"core/boot", "core/boot/live", "core/boot/host", "agency"},
+		"core/mcp", "core/channel", "core/workspace"},
+	{"core/boot", "core/boot/live", "core/boot/later", "core/boot/host", "agency"},
 	{"agent", "functions/", "cmd/", "internal/"},
 }
 
@@ -250,7 +250,8 @@ func TestMainsOnlyWire(t *testing.T) {
 
 // TestFunctionsGetWhatTheyNeed: a variable that a main cannot do without is in its resource, and so are build and log.
 func TestFunctionsGetWhatTheyNeed(t *testing.T) {
-	needs := map[string]string{"Table": "TABLE_NAME", "WebSocket": "WEBSOCKET_ENDPOINT", "Issuer": "COGNITO_ISSUER", "ClientID": "COGNITO_CLIENT_ID"}
+	needs := map[string]string{"Table": "TABLE_NAME", "WebSocket": "WEBSOCKET_ENDPOINT", "Issuer": "COGNITO_ISSUER", "ClientID": "COGNITO_CLIENT_ID",
+		"ScheduleGroup": "SCHEDULE_GROUP", "SchedulerRole": "SCHEDULER_ROLE_ARN"}
 	named := regexp.MustCompile(`boot\.(\w+)[,)]`)
 	env := read(t, "core/boot/env.go")
 	resources := resources(t)

@@ -30,6 +30,9 @@ type Env struct {
 	SystemTaskPrincipals string   // SYSTEM_TASK_PRINCIPALS
 	MaxTaskDepth         int      // MAX_TASK_DEPTH, default 8
 	Strands              bool     // SNAPSHOT_FORMAT=strands
+	ScheduleGroup        string   // SCHEDULE_GROUP, of events that come later and reminders, default "default"
+	SchedulerRoleARN     string   // SCHEDULER_ROLE_ARN, what schedules put events as
+	ScheduleDeadLetters  string   // SCHEDULE_DEAD_LETTER_ARN, the queue for what a schedule could not deliver; "": none
 }
 
 // Need is a variable that a function cannot do without.
@@ -41,6 +44,9 @@ const (
 	WebSocket Need = "WEBSOCKET_ENDPOINT"
 	Issuer    Need = "COGNITO_ISSUER"
 	ClientID  Need = "COGNITO_CLIENT_ID"
+
+	ScheduleGroup Need = "SCHEDULE_GROUP"
+	SchedulerRole Need = "SCHEDULER_ROLE_ARN"
 )
 
 // Load reads the environment. The error names every variable that is missing or malformed, all at once, and no value. Faults:
@@ -59,6 +65,7 @@ func Load(getenv func(string) string, needs ...Need) (Env, error) {
 		MaxTokens: r.number("BEDROCK_MAX_TOKENS", 4096, 1, 1_000_000), Temperature: r.fraction("BEDROCK_TEMPERATURE", 0.7),
 		WebSocketEndpoint: r.url("WEBSOCKET_ENDPOINT"), StreamEndpoint: r.url("STREAM_ENDPOINT"), CognitoIssuer: r.url("COGNITO_ISSUER"), CognitoClientID: getenv("COGNITO_CLIENT_ID"),
 		MCPAllowedHosts: list(getenv("MCP_ALLOWED_HOSTS")), SystemTaskPrincipals: getenv("SYSTEM_TASK_PRINCIPALS"),
+		ScheduleGroup: r.or("SCHEDULE_GROUP", "default"), SchedulerRoleARN: getenv("SCHEDULER_ROLE_ARN"), ScheduleDeadLetters: getenv("SCHEDULE_DEAD_LETTER_ARN"),
 		MaxTaskDepth: r.number("MAX_TASK_DEPTH", 8, 1, 64), Strands: r.oneOf("SNAPSHOT_FORMAT", "segments", "strands") == "strands",
 	}
 	if strings.HasPrefix(e.EventSource, "aws.") {

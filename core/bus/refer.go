@@ -3,6 +3,7 @@ package bus
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/key"
@@ -15,8 +16,13 @@ const MaxDetailBytes = 200 * 1024
 // Referable are the fields of a detail that may travel as {field}Ref.
 var Referable = []string{"output", "request", "payload", "message"}
 
-// refer replaces the largest referable field of a large detail.
-func (b Bus) refer(ctx context.Context, detail []byte) ([]byte, error) {
+// lasting are Details that can keep one past the time at which its event is sent.
+type lasting interface {
+	PutDetailUntil(ctx context.Context, id, text string, at time.Time) error
+}
+
+// refer replaces the largest referable field of a large detail, which is sent at a time; zero is now.
+func (b Bus) refer(ctx context.Context, detail []byte, at time.Time) ([]byte, error) {
 	if len(detail) <= MaxDetailBytes {
 		return detail, nil
 	}
@@ -35,6 +41,9 @@ func (b Bus) refer(ctx context.Context, detail []byte) ([]byte, error) {
 	}
 	text := string(fields[largest])
 	id := key.Hash(text)
+	if !at.IsZero() { // kept longer than the same text that is sent now
+		id = key.Hash(text + at.UTC().Format(time.RFC3339Nano))
+	}
 	delete(fields, largest)
 	fields[largest+"Ref"], _ = json.Marshal(id)
 	smaller, err := json.Marshal(fields)
@@ -44,5 +53,9 @@ func (b Bus) refer(ctx context.Context, detail []byte) ([]byte, error) {
 	if len(smaller) > MaxDetailBytes {
 		return nil, fault.New(fault.Limit, "an event's detail has %d bytes without its %s, the limit is %d", len(smaller), largest, MaxDetailBytes)
 	}
-	return smaller, b.Details.PutDetail(ctx, id, text)
+	longer, ok := b.Details.(lasting)
+	if at.IsZero() || !ok {
+		return smaller, b.Details.PutDetail(ctx, id, text)
+	}
+	return smaller, longer.PutDetailUntil(ctx, id, text, at)
 }

@@ -166,6 +166,9 @@ func Firing(scheduleID string, at int64) Key {
 // Budget is what is set for a budget's scope.
 func Budget(scope string) Key { return Key{"BUDGET#" + scope, "BUDGET"} }
 
+// Asked is the last that was asked of a named event that is to come later. The name is hashed.
+func Asked(name string) Key { return Key{"SCHEDULED#" + Hash(name), "ASKED"} }
+
 // BudgetWindow is what a budget's scope reserved and spent since start, in milliseconds.
 func BudgetWindow(scope string, start int64) Key {
 	return Key{"BUDGET#" + scope, "WINDOW#" + millis(start)}

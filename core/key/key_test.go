@@ -47,6 +47,7 @@ func TestEveryKey(t *testing.T) {
 		{key.BudgetHold("stack", "c1"), "BUDGET#stack", "HOLD#c1", key.Row{Kind: "budget hold", Parts: []string{"stack", "c1"}}},
 		{key.Slot("stack", 2), "SLOT#stack", "SLOT#000000000002", key.Row{Kind: "slot", Parts: []string{"stack", "2"}}},
 		{key.Part(key.Task("t"), 1), "TASK#t", "PART#STATUS#00000001", key.Row{Kind: "part", Parts: []string{"TASK#t", "STATUS", "1"}}},
+		{key.Asked("a#b"), "SCHEDULED#" + key.Hash("a#b"), "ASKED", key.Row{Kind: "asked", Parts: []string{key.Hash("a#b")}}},
 		{key.Detail("d"), "DETAIL#d", "DETAIL", key.Row{Kind: "detail", Parts: []string{"d"}}},
 	}
 	for _, tt := range tests {

@@ -49,7 +49,7 @@ func Parse(k Key) (row Row, ok bool) {
 		return numbered("budget window", rest, k.SK, "WINDOW#")
 	}
 	single := map[string]string{"TASK" + StatusSK: "task", "TASK" + DispatchSK: "dispatch", "CONNECTIONCONNECTION": "connection",
-		"TRIGGERGATE": "gate", "AGENCYPAUSE": "pause", "DETAILDETAIL": "detail"}
+		"TRIGGERGATE": "gate", "AGENCYPAUSE": "pause", "DETAILDETAIL": "detail", "SCHEDULEDASKED": "asked"}
 	name, ok := single[kind+k.SK]
 	return Row{name, []string{rest}}, ok
 }

@@ -14,8 +14,13 @@ const detailLife = 7 * 24 * time.Hour
 // PutDetail keeps a field of an event that is too large for the bus. The id names its content, so repeating is harmless.
 // Faults: Unavailable.
 func (t Table) PutDetail(ctx context.Context, id, text string) error {
+	return t.PutDetailUntil(ctx, id, text, t.now())
+}
+
+// PutDetailUntil is PutDetail for an event that is sent at a time to come: the field is kept past it. Faults: Unavailable.
+func (t Table) PutDetailUntil(ctx context.Context, id, text string, at time.Time) error {
 	k := key.Detail(id)
-	expires := t.now().Add(detailLife).Unix()
+	expires := at.Add(detailLife).Unix()
 	row, err := encode(k, "Detail", struct {
 		ExpiresAt int64 `dynamodbav:"expiresAt"`
 	}{expires})

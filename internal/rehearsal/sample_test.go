@@ -47,6 +47,7 @@ var samples = []sample{
 	{"agency-route", nil, `[]`}, // nobody is a reviewer on a table of its own
 	{"agency-task", nil, `{error string status string taskId string}`},
 	{"agency-check-in", nil, `null`},
+	{"schedule-event", nil, `null`},
 	{"recover", nil, `{}`},
 	{"ws-disconnect", nil, `200`},
 	{"delete-session", nil, `204`},
