@@ -46,6 +46,7 @@ type Model struct {
 	Temperature *float64       // 0 to 1; nil: the service's default for the model
 	Fields      map[string]any // the model's own request fields, as {"thinking": {...}}; switched-on reasoning is left out where a tool is forced, and the temperature where reasoning is on, for the service refuses both
 	Guardrail   Guardrail
+	Structured  *bool         // whether the service can hold its text to a schema, so that AnswerTool is not offered; nil: StructuredOf the model's id
 	Caching     *Caching      // where cache points may stand; nil: CachingOf the model's id. &Caching{}: nowhere
 	Whole       bool          // ask with Converse: for models that do not stream. The events then come all at once
 	Stall       time.Duration // 0: DefaultStall

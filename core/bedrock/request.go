@@ -19,6 +19,7 @@ func (m Model) input(req model.Request) (*bedrockruntime.ConverseStreamInput, er
 		return nil, errNoClient(id)
 	}
 	req = m.withDefaults(req)
+	req, format := m.answerFormat(id, req)
 	req = model.Build(req)
 	if err := model.Check(req); err != nil {
 		return nil, err
@@ -39,6 +40,7 @@ func (m Model) input(req model.Request) (*bedrockruntime.ConverseStreamInput, er
 		InferenceConfig: inference(req),
 		ToolConfig:      tools(req, points),
 		GuardrailConfig: m.Guardrail.stream(),
+		OutputConfig:    format,
 	}
 	if len(fields) > 0 {
 		in.AdditionalModelRequestFields = documentOf(raw)
@@ -55,6 +57,7 @@ func forConverse(in *bedrockruntime.ConverseStreamInput) *bedrockruntime.Convers
 		InferenceConfig:              in.InferenceConfig,
 		ToolConfig:                   in.ToolConfig,
 		AdditionalModelRequestFields: in.AdditionalModelRequestFields,
+		OutputConfig:                 in.OutputConfig,
 	}
 	if g := in.GuardrailConfig; g != nil {
 		out.GuardrailConfig = &types.GuardrailConfiguration{GuardrailIdentifier: g.GuardrailIdentifier, GuardrailVersion: g.GuardrailVersion}

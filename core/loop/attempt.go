@@ -45,7 +45,7 @@ func (r *run) again(ctx context.Context, n int, wait time.Duration, err error) e
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if !fault.Retryable(err) || n >= r.Limits.Attempts {
+	if !fault.Retryable(err) || n >= r.Limits.Attempts || r.answer.counts(err) {
 		return err
 	}
 	r.Log.Warn("model call failed, trying again", "attempt", n, "wait", wait, "error", err)
@@ -62,7 +62,7 @@ func (r *run) again(ctx context.Context, n int, wait time.Duration, err error) e
 func (r *run) request() (model.Request, error) {
 	req := r.Request
 	req.Messages, req.Tools = r.state.History, r.specs
-	if endsWithResults(req.Messages) {
+	if endsWithResults(req.Messages) && r.answer == nil {
 		req.ToolChoice = model.ToolChoice{} // a call forced at every step would never end
 	}
 	req = model.Build(req)

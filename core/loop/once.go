@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"strings"
 
+	"github.com/google/jsonschema-go/jsonschema"
+
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/model"
 	"github.com/steadfast-agents/steadfast/core/task"
@@ -17,22 +19,26 @@ type Once struct {
 	Input         string
 	SystemPrompt  string // default DefaultSystemPrompt
 	Tools         []tool.Tool
-	MaxIterations int            // model calls; default 25
+	MaxIterations int            // model calls; 0: 25, at least 1
 	MaxTokens     int            // of each reply; default DefaultMaxTokens
 	Temperature   *float64       // default DefaultTemperature; new(0.0) is a real zero
 	State         any            // trusted values for the tools, read with tool.State; the model never sees them
 	Principal     task.Principal // who the tools act for
 	Log           *slog.Logger   // nil: discard
+
+	// Schema is what the answer of RunInto must fit, instead of the schema of its type. Run does not look at it.
+	Schema *jsonschema.Schema
 }
 
 // Result is what a one-shot run gave.
 type Result[T any] struct {
 	Output     T
+	Structured bool             // Output fits the schema; false for text, and with an error
 	StopReason model.StopReason // the model's; guardrail_intervened or content_filtered: Output is BlockedText. Empty: Limit ended it
 	Limit      string           // which limit cut the run short: LimitSteps, LimitMaxTokens, or ""
 	Usage      model.Usage
 	Steps      int
-	State      any // Once.State
+	State      any // Once.State, with what the tools did to it
 }
 
 // Answer is the result of a run that answers in text.
@@ -41,19 +47,39 @@ type Answer = Result[string]
 // Run asks the model, runs the tools it calls for, and gives its answer. A run that is cut short is no error: see
 // Result.Limit.
 //
-// Faults: Invalid (no model, no input), Limit (the input is too long for the model), the model's own after three tries.
+// Faults: Invalid (no model, no input, a negative MaxIterations), Limit (the input is too long for the model), the model's own after three tries.
 func Run(ctx context.Context, once Once) (Answer, error) {
-	if once.Model == nil || strings.TrimSpace(once.Input) == "" {
-		return Answer{}, fault.New(fault.Invalid, "a run needs a model and an input")
+	if err := once.check(); err != nil {
+		return Answer{}, err
 	}
-	tc := tool.Context{Principal: once.Principal, Log: once.Log}.WithState(once.State)
-	out, err := once.runner().Run(ctx, tc, []model.Message{model.Text(model.User, once.Input)})
-	answer := Answer{StopReason: out.Stop, Limit: out.Limit, Usage: out.Usage, Steps: out.Steps, State: once.State}
+	out, err := once.runner().Run(ctx, once.context(), once.history())
+	answer := resultOf[string](once, out)
 	if err != nil {
 		return answer, err
 	}
 	answer.Output = out.Final.PlainText()
 	return answer, nil
+}
+
+func (o Once) check() error {
+	switch {
+	case o.Model == nil || strings.TrimSpace(o.Input) == "":
+		return fault.New(fault.Invalid, "a run needs a model and an input")
+	case o.MaxIterations < 0:
+		return fault.New(fault.Invalid, "maxIterations: must be at least 1")
+	}
+	return nil
+}
+
+func (o Once) context() tool.Context {
+	return tool.Context{Principal: o.Principal, Log: o.Log}.WithState(o.State)
+}
+
+func (o Once) history() []model.Message { return []model.Message{model.Text(model.User, o.Input)} }
+
+// resultOf is the outcome without its answer.
+func resultOf[T any](o Once, out Outcome) Result[T] {
+	return Result[T]{StopReason: out.Stop, Limit: out.Limit, Usage: out.Usage, Steps: out.Steps, State: o.State}
 }
 
 func (o Once) runner() Runner {

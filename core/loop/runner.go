@@ -81,6 +81,7 @@ type run struct {
 	tools   map[string]tool.Tool
 	specs   []model.ToolSpec
 	watcher *watcher
+	answer  *answerTool // of a run whose answer is a call; nil: it is text
 }
 
 func (r Runner) begin(tc tool.Context, history []model.Message) *run {
@@ -125,6 +126,9 @@ func (r *run) loop(ctx context.Context) (Outcome, error) {
 		var finished []model.ToolResult
 		if d.Action == RunTools {
 			finished, err = r.act(ctx, d.Calls)
+			if err == nil && r.answer.called() {
+				return Outcome{Stop: model.StopToolUse}, nil
+			}
 		} else {
 			err = r.ask(ctx)
 		}

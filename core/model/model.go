@@ -154,6 +154,7 @@ type Request struct {
 	Messages    []Message
 	Tools       []ToolSpec
 	ToolChoice  ToolChoice
+	AnswerTool  string   // the one of Tools whose input is the answer; a service that can hold its text to a schema may do that instead
 	MaxTokens   int      // 0: the model's default
 	Temperature *float64 // nil: the model's default
 }

@@ -13,21 +13,35 @@ import (
 // inputOf infers the schema of In and makes it one that model services accept.
 func inputOf[In any]() (input, error) {
 	t := reflect.TypeFor[In]()
-	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: wireTypes()})
+	s, err := inferred(t)
 	if err != nil {
 		return input{}, err
 	}
-	acceptNoNull(s)
 	if s.Type != "object" {
 		return input{}, fmt.Errorf("%v is no struct and no map", t)
 	}
+	return resolved(s)
+}
+
+// inferred is the schema of t with all that its tags say.
+func inferred(t reflect.Type) (*jsonschema.Schema, error) {
+	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: wireTypes()})
+	if err != nil {
+		return nil, err
+	}
+	acceptNoNull(s)
 	if err := applyTags(t, s); err != nil {
-		return input{}, err
+		return nil, err
 	}
 	for sub := range schemas(s) {
 		tidy(sub)
 	}
-	in := input{schema: s}
+	return s, nil
+}
+
+// resolved makes s ready for checks.
+func resolved(s *jsonschema.Schema) (in input, err error) {
+	in.schema = s
 	if in.resolved, err = s.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true}); err != nil {
 		return input{}, err
 	}

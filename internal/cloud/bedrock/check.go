@@ -20,10 +20,10 @@ const (
 // Check holds a request against the rules of the service and gives the first breach as a ValidationException that names
 // the place. It is at least as strict as the service is for the strictest model: roles alternate, user first and last;
 // no blank text; every call answered in the next user message, results before other content, nothing else answered; a tool list
-// whenever there are tool blocks; signed reasoning only; cache points only where a model supports them.
+// whenever there are tool blocks; signed reasoning only; cache points, and schemas for the text, only where a model supports them.
 func Check(req Request) error {
 	c := checker{req: req}
-	for _, rule := range []func() *Error{c.inference, c.system, c.tools, c.choice, c.conversation, c.needsTools, c.cachePoints, c.media} {
+	for _, rule := range []func() *Error{c.inference, c.system, c.tools, c.choice, c.conversation, c.needsTools, c.cachePoints, c.media, c.format} {
 		if e := rule(); e != nil {
 			return e
 		}

@@ -37,6 +37,10 @@ func tool(name, schema string) string {
 	return fmt.Sprintf(`{"toolSpec":{"name":%q,"inputSchema":{"json":%s}}}`, name, schema)
 }
 
+func formatted(schema string) string {
+	return `{"messages":[` + user + `],"outputConfig":{"textFormat":{"type":"json_schema","structure":{"jsonSchema":{"name":"x","schema":"` + schema + `"}}}}}`
+}
+
 func TestCheck(t *testing.T) {
 	point := `{"cachePoint":{"type":"default"}}`
 	object := `{"type":"object"}`
@@ -140,6 +144,28 @@ func TestCheck(t *testing.T) {
 				t.Errorf("Check = %s %q, want a ValidationException with %q", name, message, tt.want)
 			}
 		})
+	}
+}
+
+func TestSchemaOfTheText(t *testing.T) {
+	tests := []struct{ name, body, want string }{
+		{"a schema for the text", formatted(`{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"string\"}},\"additionalProperties\":false}`), ""},
+		{"a schema that is open", formatted(`{\"type\":\"object\"}`), "'additionalProperties' must be explicitly set to false"},
+		{"a schema that is open inside", formatted(`{\"type\":\"array\",\"items\":{\"type\":\"object\"}}`), "'additionalProperties' must be"},
+		{"a schema with bounds", formatted(`{\"type\":\"array\",\"items\":{\"type\":\"integer\",\"minimum\":1}}`), "property 'minimum' is not supported"},
+		{"a schema that is text", formatted(`7`), "is not a JSON object"},
+		{"no schema", `{"messages":[` + user + `],"outputConfig":{"textFormat":{"type":"json_schema","structure":{}}}}`, "union at outputConfig.textFormat.structure"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, message := check(t, "eu.anthropic.claude-haiku-4-5-20251001-v1:0", tt.body)
+			if (tt.want == "") != (message == "") || !strings.Contains(message, tt.want) {
+				t.Errorf("Check = %q, want %q", message, tt.want)
+			}
+		})
+	}
+	if _, message := check(t, "us.amazon.nova-lite-v1:0", tests[0].body); !strings.Contains(message, "does not support") {
+		t.Errorf("Check for a model without = %q", message)
 	}
 }
 

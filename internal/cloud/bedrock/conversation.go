@@ -1,6 +1,7 @@
 package bedrock
 
 import (
+	"encoding/json"
 	"regexp"
 	"strings"
 )
@@ -14,8 +15,9 @@ type conversation struct {
 	results []answered
 	system  string
 	tools   []ToolSpec
-	forced  string // the tool that must be called: a name, or "*" for any
-	id      string // tells this request from others of the same conversation
+	schema  json.RawMessage // of the text, if it must fit one
+	forced  string          // the tool that must be called: a name, or "*" for any
+	id      string          // tells this request from others of the same conversation
 }
 
 // answered is a tool result with its tool's name.
@@ -43,7 +45,7 @@ func splitContext(text string) (context []string, words string) {
 
 // read takes a request apart.
 func read(req Request) conversation {
-	c := conversation{tools: req.Specs(), id: fingerprint(req), system: joinText(req.System)}
+	c := conversation{tools: req.Specs(), schema: req.textSchema(), id: fingerprint(req), system: joinText(req.System)}
 	names := map[string]string{}
 	for _, m := range req.Messages {
 		if m.Role == "assistant" {

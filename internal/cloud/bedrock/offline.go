@@ -24,6 +24,7 @@ const DefaultDelay = 15 * time.Millisecond
 //     opaque reasoning first; both must come back unchanged), `fail TYPE` (an exception instead of an answer),
 //     `break TYPE after N` and `cut after N` (an exception, or just the end of the stream, after N tokens); with `once`
 //     the next attempt of the same request goes well.
+//   - It answers with the smallest object that fits where its text must fit a schema, unless it is told what to say.
 //   - Anything else it answers with what it is and what it was asked.
 //
 // maxTokens (stop reason max_tokens, also in the middle of a tool's input) and stopSequences are honoured. Only the

@@ -38,9 +38,12 @@ type schema struct {
 
 // sample makes the smallest input that fits the tool's schema, as JSON: required properties only, defaults and first
 // choices where there are any, texts holding what was asked. A schema it cannot follow gives an empty object.
-func sample(spec ToolSpec, ask string) string {
+func sample(spec ToolSpec, ask string) string { return sampleOf(spec.InputSchema.JSON, ask) }
+
+// sampleOf is sample for a schema.
+func sampleOf(raw json.RawMessage, ask string) string {
 	var root schema
-	if json.Unmarshal(spec.InputSchema.JSON, &root) != nil {
+	if json.Unmarshal(raw, &root) != nil {
 		return "{}"
 	}
 	s := &sampler{defs: root.Defs, text: clip(ask, 200), left: maxValues}

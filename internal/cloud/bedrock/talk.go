@@ -20,7 +20,11 @@ func plan(c conversation, d directives) answer {
 		}
 		a.calls = append(a.calls, plannedCall{id: fmt.Sprintf("tooluse_%s_%d", c.id, i), name: w.name, input: input})
 	}
-	if len(a.calls) == 0 {
+	switch {
+	case len(a.calls) > 0:
+	case c.schema != nil && d.literal == nil:
+		a.text = sampleOf(c.schema, c.ask)
+	default:
 		a.text = talk(c, d)
 	}
 	return a

@@ -15,6 +15,7 @@ type Request struct {
 	System    []Block         `json:"system"`
 	Inference Inference       `json:"inferenceConfig"`
 	Tools     *ToolConfig     `json:"toolConfig"`
+	Output    *OutputConfig   `json:"outputConfig"`
 	Extra     json.RawMessage `json:"additionalModelRequestFields"`
 }
 
