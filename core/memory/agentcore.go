@@ -13,6 +13,7 @@ import (
 
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/loop"
+	"github.com/steadfast-agents/steadfast/core/tool"
 )
 
 // API is what is needed of the service's client. It must be safe for concurrent use.
@@ -47,7 +48,7 @@ func Namespaces(actor string) []string {
 
 // Recall asks each of the actor's namespaces by its exact name and gives the best records of all. Faults: Unavailable.
 func (a AgentCore) Recall(ctx context.Context, query string) ([]string, error) {
-	if query = cut(strings.TrimSpace(query), maxQuery); query == "" {
+	if query = tool.Beginning(strings.TrimSpace(query), maxQuery); query == "" {
 		return nil, nil
 	}
 	var all []types.MemoryRecordSummary
@@ -94,7 +95,7 @@ func (a AgentCore) Record(ctx context.Context, turn loop.Exchange) error {
 			continue
 		}
 		said = append(said, &types.PayloadTypeMemberConversational{Value: types.Conversational{
-			Role: part.role, Content: &types.ContentMemberText{Value: cut(part.text, maxContent)},
+			Role: part.role, Content: &types.ContentMemberText{Value: tool.Beginning(part.text, maxContent)},
 		}})
 	}
 	if len(said) == 0 {

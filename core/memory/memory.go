@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/steadfast-agents/steadfast/core/loop"
 	"github.com/steadfast-agents/steadfast/core/tool"
@@ -36,17 +35,6 @@ func safe(id string, longest int) string {
 // token names one turn of one conversation of one user, for a write that must happen once.
 func token(actor, session string, number int64) string {
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%d:%s%d:%s%d", len(actor), actor, len(session), session, number)))
-}
-
-// cut shortens text to at most max bytes at the border of a character.
-func cut(text string, max int) string {
-	if len(text) <= max {
-		return text
-	}
-	for max > 0 && !utf8.RuneStart(text[max]) {
-		max--
-	}
-	return text[:max]
 }
 
 // query is what the model asks for.

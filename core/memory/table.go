@@ -11,6 +11,7 @@ import (
 
 	"github.com/steadfast-agents/steadfast/core/loop"
 	"github.com/steadfast-agents/steadfast/core/task"
+	"github.com/steadfast-agents/steadfast/core/tool"
 )
 
 // Rows keep notes, as the store's table does.
@@ -92,7 +93,7 @@ func (t Table) Record(ctx context.Context, turn loop.Exchange) error {
 		return nil
 	}
 	id := fmt.Sprintf("%013d-%s", turn.At.UnixMilli(), token(t.Owner.ID, t.SessionID, turn.Number)[:16])
-	return t.Rows.PutMemory(ctx, t.Owner, id, cut(turn.User, maxNote), Life)
+	return t.Rows.PutMemory(ctx, t.Owner, id, tool.Beginning(turn.User, maxNote), Life)
 }
 
 // Flush has nothing to wait for: Record writes at once.

@@ -225,3 +225,15 @@ func (x *expressions) of(pkName, pk string, k sortKeys) {
 		x.condition += " AND " + x.name(sk) + " <= " + x.value(k.to)
 	}
 }
+
+// project is the projection on some attributes; nil for all of them.
+func (x *expressions) project(attributes []string) *string {
+	if len(attributes) == 0 {
+		return nil
+	}
+	names := make([]string, len(attributes))
+	for i, a := range attributes {
+		names[i] = x.name(a)
+	}
+	return new(strings.Join(names, ", "))
+}

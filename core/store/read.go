@@ -37,6 +37,7 @@ type scope struct {
 	start    item
 	index    string
 	pkName   string
+	only     []string // attributes to read; nil: all
 }
 
 // query reads all rows of a scope, page by page, until there is no further page: an empty page is not the end.
@@ -68,12 +69,13 @@ func (t Table) page(ctx context.Context, s scope) (*dynamodb.QueryOutput, error)
 	}
 	var x expressions
 	x.of(pkName, s.pk, s.keys)
+	projection := x.project(s.only)
 	if x.err != nil {
 		return nil, fault.Wrap(fault.Internal, x.err, "query %s", s.pk)
 	}
 	forward, consistent := !s.backward, s.index == ""
 	in := &dynamodb.QueryInput{
-		TableName: &t.Name, KeyConditionExpression: &x.condition, ExpressionAttributeNames: x.names(),
+		TableName: &t.Name, KeyConditionExpression: &x.condition, ProjectionExpression: projection, ExpressionAttributeNames: x.names(),
 		ExpressionAttributeValues: x.values(), ScanIndexForward: &forward, ConsistentRead: &consistent, ExclusiveStartKey: s.start,
 	}
 	if s.index != "" {

@@ -17,6 +17,7 @@ type Context struct {
 	Principal task.Principal
 	Session   Session
 	TaskID    string       // empty outside a task
+	Files     Files        // the session's workspace; nil where there is none
 	Log       *slog.Logger // never nil while a loop runs the tool
 
 	// Retried is told before a wrapper repeats the call: which try failed (from 1), how long it waits, and why. nil:

@@ -94,6 +94,14 @@ func limitMedia(p model.ResultPart) model.ResultPart {
 	return model.ResultPart{Text: fmt.Sprintf("[content of the unknown kind %q left out: %d bytes]", Cut(kind, 64), len(p.Raw))}
 }
 
+// Beginning is the first max bytes of s, or fewer so that no character is split.
+func Beginning(s string, max int) string {
+	if len(s) <= max {
+		return s
+	}
+	return trimTail(s[:max])
+}
+
 // Cut shortens s to at most max bytes, keeping its beginning and its end, with a note between them of how many bytes are
 // missing. No character is split. A max too small for the note keeps the note alone, so the result may then be longer.
 func Cut(s string, max int) string {

@@ -1,0 +1,110 @@
+package store
+
+import (
+	"context"
+	"strings"
+
+	"github.com/steadfast-agents/steadfast/core/cond"
+	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/key"
+)
+
+// fileRow is the head of a file; its text is packed beside it or lies in parts.
+type fileRow struct {
+	Bytes     int64  `dynamodbav:"bytes"`
+	Artifact  string `dynamodbav:"artifact,omitempty"`
+	Revision  int64  `dynamodbav:"revision"` // counts writes
+	Part      int    `dynamodbav:"firstPart,omitempty"`
+	Parts     int    `dynamodbav:"parts,omitempty"`
+	ExpiresAt int64  `dynamodbav:"expiresAt,omitempty"`
+}
+
+// partRing bounds the numbers of a file's parts, which go round: each write takes those after the last one's.
+const partRing = 1_000_000
+
+// PutFile makes or replaces a file of a session; expires is the session's own, in seconds, or 0. A reader sees the old text or the
+// new one, whole. Of two writers at once the later wins. Idempotent. Faults: Limit, Unavailable.
+func (t Table) PutFile(ctx context.Context, sessionID, path, content string, expires int64) error {
+	for {
+		moved, err := t.replaceFile(ctx, sessionID, path, content, expires)
+		if err != nil || !moved {
+			return err
+		}
+	}
+}
+
+func (t Table) replaceFile(ctx context.Context, sessionID, path, content string, expires int64) (moved bool, err error) {
+	k := key.File(sessionID, path)
+	var was fileRow
+	if _, err := t.getInto(ctx, k, &was); err != nil {
+		return false, err
+	}
+	now := fileRow{Bytes: int64(len(content)), Artifact: was.Artifact, Revision: was.Revision + 1, ExpiresAt: expires}
+	row, err := encode(k, "File", now)
+	w := Write{key: k, put: row, err: err, cond: new(cond.EqOrAbsent("revision", was.Revision))}
+	switch err := t.Commit(ctx, w.withBody("text", content, 1+(was.Part+was.Parts)%partRing, expires)); {
+	case RefusedBy(err, k):
+		return true, nil
+	case err != nil:
+		return false, err
+	}
+	for i := range was.Parts { // what is left behind goes with the session
+		_ = t.Commit(ctx, remove(key.Part(k, was.Part+i)))
+	}
+	return false, nil
+}
+
+// File reads a file of a session. Faults: NotFound, Unavailable.
+func (t Table) File(ctx context.Context, sessionID, path string) (string, error) {
+	for {
+		row, err := t.get(ctx, key.File(sessionID, path))
+		if err != nil {
+			return "", err
+		}
+		if row == nil || expired(row, t.now()) {
+			return "", fault.New(fault.NotFound, "no such file: %s", path)
+		}
+		content, err := t.body(ctx, row, "text")
+		if !fault.Is(err, fault.Internal) {
+			return content, err
+		}
+		if moved, err := t.fileMoved(ctx, sessionID, path, row); err != nil || !moved { // else its parts were replaced while they were read
+			return "", fault.Wrap(fault.Internal, err, "the parts of %s are missing", path)
+		}
+	}
+}
+
+func (t Table) fileMoved(ctx context.Context, sessionID, path string, read item) (bool, error) {
+	var was, is fileRow
+	if err := decode(read, &was); err != nil {
+		return false, err
+	}
+	_, err := t.getInto(ctx, key.File(sessionID, path), &is)
+	return is.Revision != was.Revision, err
+}
+
+// Files describes a session's files, ordered by path. No text is read. Faults: Unavailable.
+func (t Table) Files(ctx context.Context, sessionID string) ([]contract.FileInfo, error) {
+	s := scope{pk: key.SessionPK(sessionID), keys: prefix(key.FilePrefix), only: []string{key.SK, key.ExpiresAt, "bytes", "artifact"}}
+	var all []contract.FileInfo
+	for row, err := range t.query(ctx, s) {
+		if err != nil {
+			return nil, err
+		}
+		var f fileRow
+		if err := decode(row, &f); err != nil {
+			return nil, err
+		}
+		if !expired(row, t.now()) {
+			all = append(all, contract.FileInfo{Path: strings.TrimPrefix(text(row, key.SK), key.FilePrefix), Bytes: f.Bytes, Artifact: f.Artifact})
+		}
+	}
+	return all, nil
+}
+
+// TagFile is the write that tags a file as an artifact, refused if there is no such file.
+func TagFile(sessionID, path, artifact string) Write {
+	tag, err := attribute(artifact)
+	return Write{key: key.File(sessionID, path), set: item{"artifact": tag}, cond: new(cond.Exists(key.PK)), err: err}
+}

@@ -1,0 +1,77 @@
+package store_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/key"
+	"github.com/steadfast-agents/steadfast/core/store"
+)
+
+func TestFilesOfASession(t *testing.T) {
+	each(t, func(t *testing.T, b bench) {
+		ctx := context.Background()
+		large := strings.Repeat("0123456789abcdef", 60_000) // 960 KB
+		for _, w := range []struct{ session, path, content string }{
+			{"s1", "b.md", "first"}, {"s1", "a/x.txt", ""}, {"s2", "b.md", "of another session"}, {"s1", "b.md", large}, {"s1", "b.md", "short again"}, {"s1", "large", large},
+		} {
+			if err := b.PutFile(ctx, w.session, w.path, w.content, 0); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := b.File(ctx, w.session, w.path); err != nil || got != w.content {
+				t.Fatalf("%s reads %d bytes, %v, want %d", w.path, len(got), err, len(w.content))
+			}
+		}
+		if err := b.Commit(ctx, store.TagFile("s1", "b.md", "report")); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.PutFile(ctx, "s1", "b.md", "tagged before", 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Commit(ctx, store.TagFile("s1", "none", "report")); !store.RefusedBy(err, key.File("s1", "none")) {
+			t.Errorf("tag of nothing: %v", err)
+		}
+		want := []contract.FileInfo{{Path: "a/x.txt"}, {Path: "b.md", Bytes: 13, Artifact: "report"}, {Path: "large", Bytes: int64(len(large))}}
+		got, err := b.Files(ctx, "s1")
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+		if _, err := b.File(ctx, "s1", "none"); !fault.Is(err, fault.NotFound) {
+			t.Errorf("a file that is not there: %v", err)
+		}
+	})
+}
+
+func TestAReaderOfAFileSeesOneVersionWhole(t *testing.T) {
+	b := openFake(t)
+	ctx := context.Background()
+	version := func(n int) string { return strings.Repeat(string(rune('a'+n)), 800_000) }
+	if err := b.PutFile(ctx, "s", "f", version(0), 0); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for n := range 4 {
+		all.Go(func() {
+			for range 5 {
+				if err := b.PutFile(ctx, "s", "f", version(n), 0); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		all.Go(func() {
+			for range 10 {
+				got, err := b.File(ctx, "s", "f")
+				if err != nil || len(got) != 800_000 || strings.Count(got, got[:1]) != len(got) {
+					t.Errorf("%d bytes of more than one version, %v", len(got), err)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
