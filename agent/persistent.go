@@ -5,9 +5,12 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/steadfast-agents/steadfast/agency"
 	"github.com/steadfast-agents/steadfast/core/bus"
 	"github.com/steadfast-agents/steadfast/core/loop"
+	"github.com/steadfast-agents/steadfast/core/money"
 	"github.com/steadfast-agents/steadfast/core/store"
 )
 
@@ -16,6 +19,8 @@ type Deployment struct {
 	Table    store.Table
 	Bus      bus.Bus
 	Model    loop.Model                                           // nil where no task runs
+	Meter    func(m loop.Model, scopes ...string) loop.Model      // puts a model under budgets; nil: none, see Metered
+	Budget   agency.Budget                                        // nil: money is not looked at
 	App      App                                                  // the reviewer's; nil: Rows
 	Store    agency.Store                                         // nil: Table
 	Dispatch agency.Dispatcher                                    // nil: Bus
@@ -30,7 +35,7 @@ func Persistent(d Deployment) (agency.Hosted, error) {
 	if d.App == nil {
 		d.App = Rows{Store: d.documents()}
 	}
-	reviewer, err := Reviewer{App: d.App, Model: d.Model, Log: d.Log}.Define(d)
+	reviewer, err := Reviewer{App: d.App, Model: d.Model, Meter: d.Meter, Log: d.Log}.Define(d)
 	if err != nil {
 		return nil, err
 	}
@@ -42,4 +47,15 @@ func (d Deployment) documents() agency.StateStore {
 		return d.Store
 	}
 	return agency.TableStore{Table: d.Table}
+}
+
+// Metered is the deployment with the budgets of its table: tasks are not begun without money, and each call of the model, whose id it
+// takes for the price, reserves the most it can cost and settles what it did.
+func (d Deployment) Metered(modelID string, prices money.Prices) Deployment {
+	recent := &loop.BudgetCache{}
+	d.Budget = agency.TableBudget{Table: d.Table}
+	d.Meter = func(m loop.Model, scopes ...string) loop.Model {
+		return loop.Meter{Model: m, ID: modelID, Prices: prices, Ledger: d.Table, Scopes: scopes, NewID: uuid.NewString, Recent: recent}
+	}
+	return d
 }

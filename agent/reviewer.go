@@ -17,7 +17,9 @@ import (
 type Reviewer struct {
 	App   App        // its own world: people, pull requests, flaky tests
 	Model loop.Model // writes the reviews
-	Log   *slog.Logger
+	// Meter, if set, puts the model under the budgets of the scopes it is called with.
+	Meter func(m loop.Model, scopes ...string) loop.Model
+	Log   *slog.Logger // nil: discard
 }
 
 // App is what the reviewer needs of the application that it works for. Reads are authoritative; writes are safe to repeat.
@@ -86,7 +88,7 @@ const Source = "code.reviews"
 // Define makes the agent type.
 func (r Reviewer) Define(d Deployment) (*agency.Agent, error) {
 	return agency.Define(agency.Definition[Persona, Need, Intent]{
-		Name: "reviewer", Table: d.Table, Bus: d.Bus, Store: d.Store, Dispatch: d.Dispatch, Complete: d.Complete, Now: d.Now, Log: d.Log,
+		Name: "reviewer", Table: d.Table, Bus: d.Bus, Store: d.Store, Dispatch: d.Dispatch, Complete: d.Complete, Now: d.Now, Log: d.Log, Budget: d.Budget,
 		Profile: r.App.Profile,
 		Sources: []string{Source},
 		Rules:   []agency.Rule{agency.On("Pull Request Opened", "review", r.opened)},
@@ -135,6 +137,10 @@ func (r Reviewer) ask(ctx *Ctx, pr PullRequest) (Review, error) {
 		review = in
 		return "Handed in.", nil
 	})
+	if r.Meter != nil {
+		spender := agency.Spender{AgentType: ctx.AgentType, AgentID: ctx.AgentID}
+		r.Model = r.Meter(r.Model, spender.Scopes()...)
+	}
 	goals := ctx.AgendaLines(func(g agency.Goal[Need]) string { return fmt.Sprintf("review %s#%d", g.Data.Repo, g.Data.PR) })
 	answer, err := loop.Run(ctx, loop.Once{
 		Model: r.Model, Principal: ctx.Principal, Log: r.Log, Tools: append(r.App.ReviewTools(pr), handIn), MaxIterations: 10,
