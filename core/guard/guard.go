@@ -28,10 +28,10 @@ const DefaultRedirects = 5
 // safe for concurrent use.
 type Guard struct {
 	// Allow lists what may be asked, and nothing else then may: a host ("api.example.com"), hosts under a name
-	// ("*.example.com"), every public host ("*"), or addresses ("10.1.2.3", "10.1.0.0/16", "::1"), each with a port of its
-	// own if need be ("api.example.com:8443", "127.0.0.1:*", "[::1]:8080"; addresses in a range: "10.1.0.0/16" has all
-	// ports). A name that is listed is still refused where it resolves to an address that is neither public nor listed.
-	// Empty: every public host.
+	// ("*.example.com"), every public host ("*"), or addresses ("10.1.2.3", "10.1.0.0/16", "::1"). Each may have a port of its
+	// own ("api.example.com:8443", "127.0.0.1:*", "[::1]:8080"), but for addresses in a range, which have all; and "http://"
+	// before it to be asked without TLS too. A name that is listed is still refused where it resolves to an address that is
+	// neither public nor listed. Empty: every public host.
 	Allow []string
 
 	Plain     bool // http too, on port 80; else https only
@@ -121,19 +121,19 @@ func (p policy) check(u *url.URL) error {
 	}
 	port := u.Port()
 	switch {
-	case u.Scheme == "https" && port == "":
-		port = "443"
-	case u.Scheme == "http" && p.plain && port == "":
-		port = "80"
-	case u.Scheme == "http" && !p.plain:
-		return blocked("only https URLs may be asked")
 	case u.Scheme != "https" && u.Scheme != "http":
 		return blocked("URLs of the scheme %q may not be asked", u.Scheme)
+	case u.Scheme == "http" && !p.plain && !p.somePlain():
+		return blocked("only https URLs may be asked")
+	case u.Scheme == "https" && port == "":
+		port = "443"
+	case port == "":
+		port = "80"
 	}
 	if u.User != nil {
 		return blocked("the URL must not hold a user or password")
 	}
-	_, err := p.target(u.Hostname(), port)
+	_, err := p.target(u.Hostname(), port, u.Scheme == "http")
 	return err
 }
 
@@ -173,7 +173,7 @@ func (p policy) dial(ctx context.Context, network, address string) (net.Conn, er
 	if err != nil {
 		return nil, fault.Wrap(fault.Invalid, err, "address of the host")
 	}
-	t, err := p.target(host, port)
+	t, err := p.target(host, port, false) // with or without TLS was judged when the request was
 	if err != nil {
 		return nil, err
 	}

@@ -372,8 +372,37 @@ func TestRedirectBack(t *testing.T) {
 	}
 }
 
+// TestPlainByEntry: without TLS goes what the list says, and nothing else.
+func TestPlainByEntry(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer server.Close()
+	at := server.Listener.Addr().String()
+	for _, tc := range []struct {
+		allow []string
+		want  bool
+	}{{[]string{"http://" + at}, true}, {[]string{"http://127.0.0.1"}, true}, {[]string{"http://127.0.0.0/8"}, true}, {[]string{at}, false}, {[]string{at, "http://a.example.com"}, false}} {
+		client := (guard.Guard{Allow: tc.allow}).Client()
+		resp, err := client.Get(server.URL)
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		if (err == nil) != tc.want || err != nil && !fault.Is(err, fault.Denied) {
+			t.Errorf("%v: Get = %v, want %t", tc.allow, err, tc.want)
+		}
+		client.CloseIdleConnections()
+	}
+	for text, want := range map[string]bool{
+		"http://a.example.com": true, "http://a.example.com:80/x": true, "https://a.example.com": true, "http://a.example.com:8080": false, "http://b.example.com": false,
+	} {
+		u, _ := url.Parse(text)
+		if err := (guard.Guard{Allow: []string{"http://a.example.com", "b.example.com"}}).Check(u); (err == nil) != want {
+			t.Errorf("Check(%s) = %v", text, err)
+		}
+	}
+}
+
 func TestBadLists(t *testing.T) {
-	for _, entry := range []string{"", "http://a.example.com", "a b", "a.example.com:0", "a.example.com:65536", "a.example.com:x", "10.0.0.0/33", "127.1", "*.", "fe80::1%eth0", "*a.example.com"} {
+	for _, entry := range []string{"", "https://a.example.com", "http://", "a b", "a.example.com:0", "a.example.com:65536", "a.example.com:x", "10.0.0.0/33", "127.1", "*.", "fe80::1%eth0", "*a.example.com"} {
 		g := guard.Guard{Allow: []string{"fine.example.com", entry}}
 		if err := g.Validate(); !fault.Is(err, fault.Invalid) {
 			t.Errorf("Validate(%q) = %v, want Invalid", entry, err)
@@ -385,7 +414,7 @@ func TestBadLists(t *testing.T) {
 			t.Errorf("Post with the list %q = %v, want Invalid", entry, err)
 		}
 	}
-	if err := (guard.Guard{Allow: []string{"*", "*.a.example", "a.example:8443", "1.2.3.4", "::1", "[::1]", "[::1]:80", "10.0.0.0/8", "fd00::/8", "a_b:*"}}).Validate(); err != nil {
+	if err := (guard.Guard{Allow: []string{"*", "*.a.example", "a.example:8443", "1.2.3.4", "::1", "[::1]", "[::1]:80", "10.0.0.0/8", "fd00::/8", "a_b:*", "http://a.example:8080"}}).Validate(); err != nil {
 		t.Error(err)
 	}
 	if _, err := (guard.Guard{}).Dial(t.Context(), "tcp", "no port"); !fault.Is(err, fault.Invalid) {

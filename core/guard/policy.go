@@ -29,6 +29,7 @@ type entry struct {
 	prefix  netip.Prefix // valid: addresses, and no name
 	port    uint16       // 0: the schemes' own, or any port if anyPort
 	anyPort bool
+	plain   bool // without TLS too
 }
 
 // azureHost is an address in the public ranges that answers only inside a data centre: its platform's metadata.
@@ -60,8 +61,10 @@ func (g Guard) policy() (policy, error) {
 
 // parseEntry reads one entry of Guard.Allow.
 func parseEntry(text string) (e entry, ok bool) {
+	text, e.plain = strings.CutPrefix(text, "http://")
 	if prefix, err := netip.ParsePrefix(text); err == nil {
-		return entry{prefix: prefix.Masked(), anyPort: true}, true
+		e.prefix, e.anyPort = prefix.Masked(), true
+		return e, true
 	}
 	if strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]") {
 		text = text[1 : len(text)-1]
@@ -112,8 +115,8 @@ type target struct {
 	port uint16
 }
 
-// target judges host and port without looking the name up.
-func (p policy) target(host, port string) (target, error) {
+// target judges host and port without looking the name up. plain: the request goes without TLS.
+func (p policy) target(host, port string, plain bool) (target, error) {
 	n, err := strconv.ParseUint(port, 10, 16)
 	if err != nil || n == 0 {
 		return target{}, blocked("the port %q may not be asked", port)
@@ -124,7 +127,7 @@ func (p policy) target(host, port string) (target, error) {
 		if addr.Zone() != "" || !p.mayDial(t.addr, t.port) {
 			return t, blocked("%s is not a public host", t.host)
 		}
-		if !p.listed(t) {
+		if !p.listed(t, plain) {
 			return t, blocked("%s is not among the hosts that may be asked", t.host)
 		}
 		return t, nil
@@ -132,7 +135,7 @@ func (p policy) target(host, port string) (target, error) {
 	switch {
 	case !validName(t.host), endsInNumber(t.host):
 		return t, blocked("%q is not the name of a host; one with other letters than a to z is written with xn--", host)
-	case !p.listed(t):
+	case !p.listed(t, plain):
 		return t, blocked("%s is not among the hosts that may be asked", t.host)
 	case !p.named(t) && inside(t.host):
 		return t, blocked("%s is not a public host", t.host)
@@ -140,13 +143,13 @@ func (p policy) target(host, port string) (target, error) {
 	return t, nil
 }
 
-// listed reports whether the list, if there is one, has the target, at its port.
-func (p policy) listed(t target) bool {
+// listed reports whether the list, if there is one, has the target, at its port and with or without TLS.
+func (p policy) listed(t target, plain bool) bool {
 	if len(p.entries) == 0 {
-		return p.ownPort(t.port)
+		return t.port == 443 || t.port == 80 && p.plain
 	}
 	return slices.ContainsFunc(p.entries, func(e entry) bool {
-		if !p.atPort(e, t.port) {
+		if !p.atPort(e, t.port) || plain && !e.plain && !p.plain {
 			return false
 		}
 		if t.addr.IsValid() {
@@ -154,6 +157,11 @@ func (p policy) listed(t target) bool {
 		}
 		return !e.prefix.IsValid() && (e.name == t.host && !e.under || e.under && (e.name == "" || strings.HasSuffix(t.host, "."+e.name)))
 	})
+}
+
+// somePlain reports whether anything may be asked without TLS.
+func (p policy) somePlain() bool {
+	return slices.ContainsFunc(p.entries, func(e entry) bool { return e.plain })
 }
 
 // named reports whether the list names the host as it is: the operator means it, wherever it is.
@@ -173,11 +181,8 @@ func (p policy) mayDial(a netip.Addr, port uint16) bool {
 }
 
 func (p policy) atPort(e entry, port uint16) bool {
-	return e.anyPort || e.port == port || e.port == 0 && p.ownPort(port)
+	return e.anyPort || e.port == port || e.port == 0 && (port == 443 || port == 80 && (e.plain || p.plain))
 }
-
-// ownPort reports whether the port is that of a scheme which may be used.
-func (p policy) ownPort(port uint16) bool { return port == 443 || port == 80 && p.plain }
 
 // inside reports whether a name can only be one of a network of one's own.
 func inside(host string) bool {
