@@ -22,6 +22,8 @@ type Env struct {
 	ModelID              string   // BEDROCK_MODEL_ID; "": the model package's default
 	MaxTokens            int      // BEDROCK_MAX_TOKENS, default 4096
 	Temperature          float64  // BEDROCK_TEMPERATURE, default 0.7
+	ContextTokens        int      // BEDROCK_CONTEXT_TOKENS, default 0: what the model package knows of the model
+	Compaction           string   // COMPACTION, "summary" or "drop"
 	WebSocketEndpoint    string   // WEBSOCKET_ENDPOINT, https://
 	StreamEndpoint       string   // STREAM_ENDPOINT, https://; "": streams are not offered
 	CognitoIssuer        string   // COGNITO_ISSUER
@@ -63,6 +65,7 @@ func Load(getenv func(string) string, needs ...Need) (Env, error) {
 		TableName: getenv("TABLE_NAME"), EventBusName: r.or("EVENT_BUS_NAME", "default"), EventSource: r.or("EVENT_SOURCE", contract.Source),
 		Region: region, BedrockRegion: r.or("BEDROCK_REGION", region), ModelID: getenv("BEDROCK_MODEL_ID"),
 		MaxTokens: r.number("BEDROCK_MAX_TOKENS", 4096, 1, 1_000_000), Temperature: r.fraction("BEDROCK_TEMPERATURE", 0.7),
+		ContextTokens: r.number("BEDROCK_CONTEXT_TOKENS", 0, 0, 10_000_000), Compaction: r.oneOf("COMPACTION", "summary", "drop"),
 		WebSocketEndpoint: r.url("WEBSOCKET_ENDPOINT"), StreamEndpoint: r.url("STREAM_ENDPOINT"), CognitoIssuer: r.url("COGNITO_ISSUER"), CognitoClientID: getenv("COGNITO_CLIENT_ID"),
 		MCPAllowedHosts: list(getenv("MCP_ALLOWED_HOSTS")), SystemTaskPrincipals: getenv("SYSTEM_TASK_PRINCIPALS"),
 		ScheduleGroup: r.or("SCHEDULE_GROUP", "default"), SchedulerRoleARN: getenv("SCHEDULER_ROLE_ARN"), ScheduleDeadLetters: getenv("SCHEDULE_DEAD_LETTER_ARN"),

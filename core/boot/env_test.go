@@ -20,7 +20,7 @@ func TestDefaults(t *testing.T) {
 	got, err := boot.Load(from(nil))
 	want := boot.Env{
 		EventBusName: "default", EventSource: "readysetcloud.agent", Region: "us-east-1", BedrockRegion: "us-east-1",
-		MaxTokens: 4096, Temperature: 0.7, MaxTaskDepth: 8, ScheduleGroup: "default",
+		MaxTokens: 4096, Temperature: 0.7, Compaction: "summary", MaxTaskDepth: 8, ScheduleGroup: "default",
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("Load of nothing: %v (-want +got):\n%s", err, diff)
@@ -33,11 +33,11 @@ func TestLoad(t *testing.T) {
 		"BEDROCK_REGION": "us-west-2", "BEDROCK_MODEL_ID": "m", "BEDROCK_MAX_TOKENS": "100", "BEDROCK_TEMPERATURE": "0",
 		"WEBSOCKET_ENDPOINT": "https://ws.example.com/live/", "COGNITO_ISSUER": "https://issuer.example.com/pool", "COGNITO_CLIENT_ID": "c",
 		"MCP_ALLOWED_HOSTS": " mcp.example.com , ,tools.example.com", "SYSTEM_TASK_PRINCIPALS": "ada:*", "MAX_TASK_DEPTH": "3",
-		"SNAPSHOT_FORMAT": "strands", "SCHEDULE_GROUP": "g", "SCHEDULER_ROLE_ARN": "arn:aws:iam::1:role/r", "SCHEDULE_DEAD_LETTER_ARN": "arn:aws:sqs:q",
+		"BEDROCK_CONTEXT_TOKENS": "16000", "COMPACTION": "drop", "SNAPSHOT_FORMAT": "strands", "SCHEDULE_GROUP": "g", "SCHEDULER_ROLE_ARN": "arn:aws:iam::1:role/r", "SCHEDULE_DEAD_LETTER_ARN": "arn:aws:sqs:q",
 	}), boot.Table, boot.WebSocket, boot.Issuer, boot.ClientID)
 	want := boot.Env{
 		TableName: "agents", EventBusName: "apps", EventSource: "acme.agent", Region: "eu-west-1", BedrockRegion: "us-west-2", ModelID: "m",
-		MaxTokens: 100, WebSocketEndpoint: "https://ws.example.com/live", CognitoIssuer: "https://issuer.example.com/pool", CognitoClientID: "c",
+		MaxTokens: 100, ContextTokens: 16000, Compaction: "drop", WebSocketEndpoint: "https://ws.example.com/live", CognitoIssuer: "https://issuer.example.com/pool", CognitoClientID: "c",
 		MCPAllowedHosts: []string{"mcp.example.com", "tools.example.com"}, SystemTaskPrincipals: "ada:*", MaxTaskDepth: 3, Strands: true,
 		ScheduleGroup: "g", SchedulerRoleARN: "arn:aws:iam::1:role/r", ScheduleDeadLetters: "arn:aws:sqs:q",
 	}
@@ -70,6 +70,8 @@ func TestProblems(t *testing.T) {
 		{"temperature", map[string]string{"BEDROCK_TEMPERATURE": secret}, nil, "BEDROCK_TEMPERATURE must be a number from 0 to 1"},
 		{"too hot", map[string]string{"BEDROCK_TEMPERATURE": "1.1"}, nil, "BEDROCK_TEMPERATURE must be a number from 0 to 1"},
 		{"not a number at all", map[string]string{"BEDROCK_TEMPERATURE": "NaN"}, nil, "BEDROCK_TEMPERATURE must be a number from 0 to 1"},
+		{"window", map[string]string{"BEDROCK_CONTEXT_TOKENS": secret}, nil, "BEDROCK_CONTEXT_TOKENS must be a whole number from 0 to 10000000"},
+		{"compaction", map[string]string{"COMPACTION": secret}, nil, "COMPACTION must be summary or drop"},
 		{"depth", map[string]string{"MAX_TASK_DEPTH": "65"}, nil, "MAX_TASK_DEPTH must be a whole number from 1 to 64"},
 		{"endpoint", map[string]string{"WEBSOCKET_ENDPOINT": secret}, nil, "WEBSOCKET_ENDPOINT must be a URL with https"},
 		{"endpoint of another scheme", map[string]string{"WEBSOCKET_ENDPOINT": "ftp://" + secret}, nil, "WEBSOCKET_ENDPOINT must be a URL with https"},

@@ -110,6 +110,9 @@ func (s State) SavePart(me Me, p Progress, now time.Time) Change {
 	return c
 }
 
+// Checkpoint puts a shorter history in the place of the open turn's, between two steps. p.Spent is what it cost to make.
+func (s State) Checkpoint(me Me, p Progress, now time.Time) Change { return s.SavePart(me, p, now) }
+
 // Take gives messages up to number upTo to the running turn at a boundary. A flagged turn takes none.
 func (s State) Take(me Me, upTo int64, p Progress, now time.Time) Change {
 	to := s.moved(p)

@@ -1,7 +1,7 @@
 // Package snapshot keeps a conversation's history as segments that are only ever appended: each holds the messages
 // said since the one it names as its base. A reader walks from the tip back to the last full segment or to the
 // beginning; segments off that chain (written by an owner who lost its lease) count for nothing. The package
-// assembles, repairs and trims histories, reads and writes the full snapshot of the TypeScript package, and cuts large
+// assembles, repairs, trims and compacts histories, reads and writes the full snapshot of the TypeScript package, and cuts large
 // bodies into parts. It stores nothing and knows no clock: times, random bytes and rows come in as arguments.
 package snapshot
 
@@ -27,11 +27,12 @@ type Segment struct {
 
 // History is a conversation as it stands at Tip, the id of its newest segment ("" when nothing was said). Messages are
 // as they were stored: neighbours may have the same role (see Repair). State is empty if no segment has one. Bytes is
-// about the size of the messages and the state as JSON, Segments the number of segments read.
+// about the size of the messages and the state as JSON, Segments the number of segments read, First the id of the oldest of them.
 type History struct {
 	Messages []model.Message
 	State    json.RawMessage
 	Tip      string
+	First    string
 	Bytes    int
 	Segments int
 }
@@ -65,6 +66,9 @@ func (h History) Append(s Segment) (History, error) {
 }
 
 func (h *History) append(s Segment) {
+	if h.First == "" {
+		h.First = s.ID
+	}
 	h.Messages = append(h.Messages, s.Messages...)
 	h.Bytes += Size(s.Messages...)
 	if len(s.State) > 0 {

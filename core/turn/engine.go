@@ -29,6 +29,7 @@ type Engine struct {
 	Sockets      *socket.Caster // nil: nobody follows
 	Strands      bool           // also write each turn's history in the TypeScript package's shape
 	Limits       loop.Limits
+	Compaction   Compaction
 	Remembered   *Memory                                          // histories of warm sessions; nil: none
 	HandOff      time.Duration                                    // with less time than this left, another invocation goes on; default a fifth of what the invocation has, at most a minute
 	Poll         time.Duration                                    // how often flags are looked at; default 1 s

@@ -79,6 +79,7 @@ func (o *owner) load(ctx context.Context) (snapshot.History, error) {
 		if h, err = o.Table.History(ctx, o.id, o.state.Tip); err != nil {
 			return h, err
 		}
+		o.restored = true
 	}
 	o.history = &h
 	return h, nil
@@ -168,5 +169,25 @@ func (o *owner) afterOpenCalls(ctx context.Context, said model.Message) (*snapsh
 	}
 	open, _ := answers(h.Messages, nil)
 	said.Content = append(open, said.Content...)
+	if whole, ok := o.rewritten(h, said); ok {
+		s := o.segment(whole...)
+		s.Full, s.Base, s.State = true, "", h.State
+		return s, nil
+	}
 	return o.segment(said), nil
+}
+
+// maxSegments is how many segments a history is read from at most, give or take a turn's.
+const maxSegments = 200
+
+// rewritten gives the whole history with what is said now, if it is better written as one segment: it was read and found damaged, so
+// that the next reader finds it repaired; it takes many reads; or its oldest rows are halfway to their end.
+func (o *owner) rewritten(h snapshot.History, said model.Message) ([]model.Message, bool) {
+	first, known := snapshot.Time(h.First)
+	long := h.Segments >= maxSegments || known && o.Now().Sub(first) > session.RowLife/2
+	if !long && !o.restored {
+		return nil, false
+	}
+	whole, changed := snapshot.Repair(append(h.Messages[:len(h.Messages):len(h.Messages)], said))
+	return whole, long || changed
 }

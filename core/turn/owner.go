@@ -32,14 +32,16 @@ type owner struct {
 	buffer  []contract.SessionEvent
 	log     *slog.Logger
 
-	leased  atomic.Int64 // when the last write that extended the lease was sent, ns
-	history *snapshot.History
-	cast    *socket.Turn
-	casting int64    // the turn that cast posts
-	asking  bool     // a step began whose reply is not known to be saved
-	ids     []string // deliveries that the open turn answers
-	config  configuration
+	leased   atomic.Int64 // when the last write that extended the lease was sent, ns
+	history  *snapshot.History
+	restored bool // the history was read from the table
+	cast     *socket.Turn
+	casting  int64    // the turn that cast posts
+	asking   bool     // a step began whose reply is not known to be saved
+	ids      []string // deliveries that the open turn answers
+	config   configuration
 	skills
+	tooLong tooLong
 }
 
 // maxReloads bounds how often an owner starts over without getting on: the sweep tries again later.
@@ -66,7 +68,7 @@ func (o *owner) run(ctx context.Context) error {
 
 // moved reports whether an owner got on from one state to the other.
 func moved(a, b session.State) bool {
-	return a.Taken != b.Taken || a.TurnSeq != b.TurnSeq || a.Step != b.Step || a.Phase != b.Phase || a.NextIndex != b.NextIndex
+	return a.Taken != b.Taken || a.TurnSeq != b.TurnSeq || a.Step != b.Step || a.Phase != b.Phase || a.NextIndex != b.NextIndex || a.Tip != b.Tip
 }
 
 // leave turns the reason to stop into what the invocation answers.

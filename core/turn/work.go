@@ -28,11 +28,17 @@ func (o *owner) work(ctx context.Context) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	o.active.Reset(h.Messages)
 	view := o.newView(ctx)
 	running, stop := o.keepLease(ctx)
+	if h, err = o.fit(running, setup, h); err != nil {
+		if flag := stop(); flag != nil {
+			err = flag
+		}
+		return o.finish(ctx, view, loop.Outcome{Usage: modelUsage(o.state.Spent)}, err)
+	}
+	o.active.Reset(h.Messages)
 	runner := loop.Runner{
-		Model: o.Model, Request: setup.request, Tools: setup.tools, Limits: o.limits(), Journal: &journal{owner: o, view: view},
+		Model: o.Model, Request: setup.request, Tools: setup.tools, Limits: o.limits(), Journal: &journal{owner: o, view: view, setup: setup},
 		Spent: loop.Spent{Steps: int(o.state.Step+1) / 2, Usage: modelUsage(o.state.Spent)}, // a step is saved twice: its calls, then their results
 		Watch: func(e loop.Event) { view.show(running, e) }, Sleep: o.Sleep, Log: o.log,
 	}
@@ -68,6 +74,8 @@ func (o *owner) finish(ctx context.Context, view *view, out loop.Outcome, err er
 		return false, o.keepFinished(ctx, out.Finished, view)
 	case ctx.Err() != nil: // the invocation itself ends
 		return false, errHandOff
+	case fault.ReasonOf(err) == contextFull && o.once():
+		return false, errReload // and is made shorter then
 	}
 	o.log.WarnContext(ctx, "turn failed", "turn", o.state.TurnID(), "error", err)
 	return o.endFailed(ctx, fault.Public(err), usage)
@@ -118,7 +126,8 @@ func (o *owner) toolContext(ctx context.Context, s setup) tool.Context {
 // journal makes the steps of the run durable.
 type journal struct {
 	*owner
-	view *view
+	view  *view
+	setup setup
 }
 
 // SaveCalls keeps a reply that asks for tools.
@@ -164,6 +173,9 @@ func (j *journal) SaveResults(ctx context.Context, step int, results []model.Too
 func (j *journal) Boundary(ctx context.Context) ([]model.Block, error) {
 	if j.view.err != nil {
 		return nil, j.view.err
+	}
+	if over, err := j.over(ctx, j.setup); over || err != nil {
+		return nil, errors.Join(errReload, err)
 	}
 	s, err := j.Table.State(ctx, j.id)
 	switch {

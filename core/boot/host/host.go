@@ -73,8 +73,18 @@ func Engine(e boot.Edges, c Content) *turn.Engine {
 			e.Log.Warn("skill: "+d.String(), "code", string(d.Code))
 		}
 	}
+	asked := Model(e)
 	return &turn.Engine{
-		Edges: e.Edges, Model: Model(e), Tools: c.Tools, Skills: turn.Skills{Set: set, Found: found}, Instructions: c.Instructions, Sockets: live.Sockets(e), Strands: e.Strands,
+		Edges: e.Edges, Model: asked, Compaction: compaction(e, asked), Tools: c.Tools, Skills: turn.Skills{Set: set, Found: found}, Instructions: c.Instructions, Sockets: live.Sockets(e), Strands: e.Strands,
 		Remembered: &turn.Memory{},
 	}
+}
+
+// compaction keeps histories within what the model takes, or within what the environment says that it does.
+func compaction(e boot.Edges, m bedrock.Model) turn.Compaction {
+	c := turn.Compaction{Window: m.Window, Drop: e.Compaction == "drop"}
+	if e.ContextTokens > 0 {
+		c.Window = func(string) int { return e.ContextTokens }
+	}
+	return c
 }

@@ -55,3 +55,15 @@ func TestEngine(t *testing.T) {
 		t.Errorf("Engine = %+v", engine)
 	}
 }
+
+func TestCompaction(t *testing.T) {
+	t.Setenv("BEDROCK_MODEL_ID", "")
+	c := host.Engine(boot.Edges{Env: boot.Env{ModelID: "amazon.nova-micro-v1:0"}}, host.Content{}).Compaction
+	if got := c.Window(""); got != 128_000 || c.Drop {
+		t.Errorf("Compaction = %+v with a window of %d, want that of the model", c, got)
+	}
+	c = host.Engine(boot.Edges{Env: boot.Env{ContextTokens: 9000, Compaction: "drop"}}, host.Content{}).Compaction
+	if got := c.Window("amazon.nova-micro-v1:0"); got != 9000 || !c.Drop {
+		t.Errorf("Compaction = %+v with a window of %d, want what the environment says", c, got)
+	}
+}
