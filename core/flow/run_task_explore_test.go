@@ -65,10 +65,11 @@ func (c *crew) round(ctx context.Context) error {
 	return c.drain(ctx)
 }
 
-// task is the row as it stands. A disturbance that struck nothing else may strike the first look.
+// task is the row as it stands; a disturbance that is left over may strike the first look.
 func (c *crew) task() (t task.Task, err error) {
-	for range 2 {
-		if t, err = c.Edges.Table.Task(context.Background(), "t"); err == nil {
+	for range 3 {
+		ctx := fake.WithWorker(context.Background(), "look")
+		if t, err = c.Edges.Table.Task(ctx, "t"); err == nil && !fake.Killed(ctx) {
 			return t, nil
 		}
 	}
