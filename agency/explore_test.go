@@ -59,6 +59,36 @@ func TestExploreDeferred(t *testing.T) {
 	})
 }
 
+// A second event within the cooldown changes nothing, wherever the first one was cut off.
+func TestExploreCooldown(t *testing.T) {
+	explore(t, "cooldown", func(d *definition) {
+		d.Rules = []agency.Rule{rule("Comment Added", agency.Wake{Agents: []string{"ann"}, Cooldown: &agency.Cooldown{Slot: "review", Window: 24 * time.Hour}})}
+	}, nil, func(ctx context.Context, w *world) error {
+		return errors.Join(w.send(ctx, "evt-1", "Comment Added"), w.send(ctx, "evt-2", "Comment Added"))
+	}, agency.TaskID("evt-1", "ann", "review"))
+}
+
+// An hour without a bus: what is owed meanwhile is told afterwards, wherever work was cut off. With a thousand it is TestFault02.
+func TestExploreOutage(t *testing.T) {
+	const owed = 4
+	explore(t, "an hour without a bus", nil, func(w *world) {
+		w.review = nothing
+		over := w.clock.Now().Add(time.Hour)
+		w.bus.FailEntry = func(fake.Event) string {
+			if w.clock.Now().Before(over) {
+				return "InternalFailure"
+			}
+			return ""
+		}
+		for n := range owed {
+			w.pending = append(w.pending, request(fmt.Sprint("t", n), "ann", "review"))
+		}
+	}, func(ctx context.Context, w *world) error {
+		_ = w.deliver(ctx) // fails: the bus is down
+		return ctx.Err()
+	}, fmt.Sprintf("task t%d COMPLETED", owed-1))
+}
+
 func TestExploreCapped(t *testing.T) {
 	explore(t, "capped", func(d *definition) { d.TaskCap = 1 }, nil, event("Deadline Near"), "FAILED \"Task cap reached", "c-ann queued")
 }

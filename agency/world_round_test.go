@@ -37,6 +37,14 @@ func (w *world) deliver(ctx context.Context) error {
 			failed = errors.Join(failed, err)
 		}
 	}
+	var left []task.Request
+	for _, r := range w.pending {
+		if _, err := w.agent.Deliver(ctx, r, ""); err != nil {
+			left = append(left, r)
+			failed = errors.Join(failed, err)
+		}
+	}
+	w.pending = left
 	_, err := w.bus.Drain(ctx, w.handle)
 	return errors.Join(failed, err)
 }
@@ -75,6 +83,7 @@ func (w *world) handle(ctx context.Context, e fake.Event) error {
 // round is what follows after a crash: events come again, time passes, what is scheduled fires, the sweep runs.
 func (w *world) round(ctx context.Context) error {
 	if err := w.deliver(ctx); err != nil {
+		w.clock.Advance(5 * time.Minute) // an outage passes, too
 		return err
 	}
 	w.clock.Advance(max(time.Minute, w.untilDue()))
@@ -184,11 +193,41 @@ func (w *world) check() error {
 			return fmt.Errorf("task %s was told %d times, owed %d", t.TaskID, told[t.TaskID], t.CompletionOwed)
 		case t.Status == task.Completed && w.ended[t.TaskID] == 0:
 			return fmt.Errorf("task %s is done without a handler", t.TaskID)
+		case w.ended[t.TaskID] > 1+w.Disturbed(): // a run whose end was not written runs again
+			return fmt.Errorf("task %s ran %d times", t.TaskID, w.ended[t.TaskID])
 		}
+	}
+	if err := w.checkPromises(); err != nil {
+		return err
 	}
 	for _, row := range w.dynamo.Items("") {
 		if status := textOf(row, "status"); textOf(row, "entity") == "Dispatch" && status != "sent" {
 			return fmt.Errorf("%s is left %s", textOf(row, key.PK), status)
+		}
+		if size := len(fmt.Sprint(row)); size > 350<<10 {
+			return fmt.Errorf("%s has about %d bytes", textOf(row, key.PK), size)
+		}
+	}
+	return nil
+}
+
+// checkPromises: each promise has one owner, a task that there is, and no task owns two.
+func (w *world) checkPromises() error {
+	owners := map[string]string{}
+	known := map[string]bool{}
+	for _, t := range w.tasks() {
+		known[t.TaskID] = true
+	}
+	for _, agentID := range []string{"ann", "bob"} {
+		for _, c := range w.book(agentID) {
+			if len(c.ChildTaskIDs) == 0 {
+				return fmt.Errorf("%s of %s has no owner", c.ID, agentID)
+			}
+			owner := c.ChildTaskIDs[len(c.ChildTaskIDs)-1]
+			if other, taken := owners[owner]; taken || !known[owner] {
+				return fmt.Errorf("%s of %s is owned by %s, which owns %q, there: %t", c.ID, agentID, owner, other, known[owner])
+			}
+			owners[owner] = c.ID
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/flow"
 	"github.com/steadfast-agents/steadfast/core/store"
+	"github.com/steadfast-agents/steadfast/core/task"
 	"github.com/steadfast-agents/steadfast/internal/fake"
 )
 
@@ -37,6 +38,7 @@ type world struct {
 	edges   flow.Edges
 	agent   *agency.Agent
 	events  []contract.RawEvent // what apps have sent, each delivered again in every round
+	pending []task.Request      // tasks that are delivered again in every round, as a bus would until it was answered
 	later   map[string]scheduled
 	goesOn  time.Time // when a pause is over; zero: never
 	mu      sync.Mutex
