@@ -47,21 +47,22 @@ type Timed struct {
 	DetailType string
 	Detail     json.RawMessage // an object
 	Keep       bool            // one of this name that waits stays as it is; else it moves
+	Waits      bool            // whoever takes it waits for its notBefore, as for "Run Agent Task", which need not say so
 }
 
 // Send puts an event on the bus at its time: never early, at least once, and late by up to a minute. What is past or now goes out at
-// once, and so does "Run Agent Task" within schedule.Near: it carries its time as notBefore, and whoever runs it waits. at is when
+// once, and so does within schedule.Near what Waits: it carries its time as notBefore. at is when
 // the schedule runs, zero for what went out. Doing it again comes to the same, but what went out goes out again. Faults: Invalid
 // (Scheduler or the bus refuses it), Limit (too large), Unavailable.
 func (l Later) Send(ctx context.Context, e Timed) (at time.Time, err error) {
 	now := l.Now()
-	own := e.DetailType == contract.RunAgentTask
-	if own && e.At.After(now) {
+	waits := e.Waits || e.DetailType == contract.RunAgentTask
+	if waits && e.At.After(now) {
 		if e.Detail, err = withNotBefore(e.Detail, e.At); err != nil {
 			return time.Time{}, err
 		}
 	}
-	if !e.At.After(now) || own && e.At.Sub(now) <= schedule.Near {
+	if !e.At.After(now) || waits && e.At.Sub(now) <= schedule.Near {
 		return time.Time{}, l.sendNow(ctx, e)
 	}
 	at = schedule.FarEnough(e.At, now)

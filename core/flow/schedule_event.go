@@ -157,7 +157,10 @@ func due(d contract.ScheduleEvent, asked time.Time) (time.Time, error) {
 		return time.Time{}, fault.New(fault.Invalid, "exactly one of at and delay is due")
 	}
 	p, err := schedule.When{At: d.At, Delay: string(d.Delay), TimeZone: d.TimeZone}.Read(asked)
-	return p.First(asked), err
+	if err != nil {
+		return time.Time{}, err
+	}
+	return p.First(asked), nil
 }
 
 // withDelivery gives a task's request an id by which all its deliveries are one, if it has none.

@@ -34,9 +34,11 @@ type Stage struct {
 	Clock   *fake.Clock
 	Dynamo  *fake.Dynamo
 	Bus     *fake.Bus
+	Alarm   *fake.Scheduler // fires when Recover lets time pass
 	Sockets *fake.Connections
 	Model   *fake.Model
 	Edges   flow.Edges
+	Later   bus.Later
 	Engine  *turn.Engine
 	Ran     *Counter               // what counting tools did
 	Watch   *Watch                 // looks at the table after every write
@@ -59,6 +61,10 @@ func New(answer *fake.Model) *Stage {
 	s.Watch = &Watch{Dynamo: s.Dynamo, Now: s.Clock.Now}
 	table := store.Table{Name: "table", DynamoDB: s.Watch, Now: s.Clock.Now}
 	s.Edges = flow.Edges{Table: table, Bus: bus.Bus{EventBridge: s.Bus, Details: table}, Now: s.Clock.Now, NewID: s.newID}
+	s.Alarm = &fake.Scheduler{World: s.World, Now: s.Clock.Now, Bus: s.Bus}
+	s.Later = bus.Later{
+		Scheduler: s.Alarm, Bus: s.Edges.Bus, RoleARN: "arn:aws:iam::000000000000:role/r", BusARN: "arn:aws:events:us-east-1:000000000000:event-bus/default", Now: s.Clock.Now,
+	}
 	s.Engine = &turn.Engine{
 		Edges: s.Edges, Model: during{s}, Tools: tool.Registry{s.counting("look_up"), s.counting("write_down")}, Remembered: &turn.Memory{},
 		Sockets: &socket.Caster{Connections: s.Sockets, Now: s.Clock.Now, Gone: func(ctx context.Context, id string) { _ = table.Disconnect(ctx, id) }},
@@ -116,8 +122,22 @@ func (s *Stage) Handle(ctx context.Context, e fake.Event) error {
 		}
 		_, err := flow.BindTask{Edges: s.Edges, MaxDepth: 8}.Do(ctx, flow.BindTaskIn{Request: r, EnvelopeID: e.ID})
 		return err
+	case contract.ScheduleEventType:
+		return asked(ctx, e, flow.ScheduleEvent{Edges: s.Edges, Later: s.Later}.Do)
+	case contract.CancelScheduledEventType:
+		return asked(ctx, e, flow.ScheduleEvent{Edges: s.Edges, Later: s.Later}.Cancel)
 	}
 	return nil
+}
+
+// asked reads an event for who wants its envelope too.
+func asked[D any](ctx context.Context, e fake.Event, do func(context.Context, flow.Asked[D]) (flow.Outcome, error)) error {
+	in := flow.Asked[D]{EventID: e.ID, Time: e.Time}
+	if err := json.Unmarshal(e.Detail, &in.Detail); err != nil {
+		return err
+	}
+	_, err := do(ctx, in)
+	return err
 }
 
 // Drain delivers the bus until nothing waits.
@@ -137,14 +157,23 @@ func (s *Stage) Recover(ctx context.Context) error {
 		return err
 	}
 	s.Clock.Advance(max(time.Minute, s.Round, s.untilDue()))
+	s.Alarm.Tick()
 	if _, err := s.Sweep(ctx); err != nil {
 		return err
 	}
 	return s.Drain(ctx)
 }
 
-// untilDue is the time until the first row is due.
+// untilDue is the time until the first row is due, or a schedule if that is before.
 func (s *Stage) untilDue() time.Duration {
+	rows := s.untilRow()
+	if alarm := s.Alarm.Due(); !alarm.IsZero() && (rows <= 0 || alarm.Before(s.Clock.Now().Add(rows))) {
+		return alarm.Sub(s.Clock.Now())
+	}
+	return rows
+}
+
+func (s *Stage) untilRow() time.Duration {
 	first := ""
 	for _, row := range s.Dynamo.Items("") {
 		if due := text(row, key.DueSKName); due != "" && (first == "" || due < first) {
