@@ -43,7 +43,7 @@ func (o *owner) setup(ctx context.Context) (setup, error) {
 	if s.request.System == "" {
 		s.request.System = loop.DefaultSystemPrompt
 	}
-	s.tools = o.Tools
+	s.tools = o.Tools.Default()
 	if config.Tools != nil {
 		var unknown []string
 		if s.tools, unknown = o.Tools.Pick(ownTools(config.Tools)...); len(unknown) > 0 {
