@@ -37,9 +37,11 @@ type Guard struct {
 	Plain     bool // http too, on port 80; else https only
 	Redirects int  // that are followed; 0: DefaultRedirects, negative: none
 
-	// Lookup resolves a name. nil: net.DefaultResolver.
-	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
+	Lookup Lookup // nil: net.DefaultResolver
 }
+
+// Lookup resolves a name to all its addresses. It must be safe for concurrent use.
+type Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 
 // Validate reports entries of Allow that mean nothing. Faults: Invalid.
 func (g Guard) Validate() error {

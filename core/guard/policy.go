@@ -18,7 +18,7 @@ type policy struct {
 	entries   []entry // none: every public host
 	plain     bool
 	redirects int
-	lookup    func(ctx context.Context, host string) ([]netip.Addr, error)
+	lookup    Lookup
 	public    *ssrf.Guardian // knows the registries of special addresses
 }
 

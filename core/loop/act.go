@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -89,6 +90,8 @@ func (r *run) start(ctx context.Context, call model.ToolUse, i int, ends chan<- 
 	tc.Retried = func(try int, wait time.Duration, err error) {
 		r.watcher.emit(ToolRetry{Call: call, Try: try, Wait: wait, Err: err})
 	}
+	history := r.state.History[:len(r.state.History):len(r.state.History)]
+	tc = tc.WithEarlier(func() []json.RawMessage { return earlier(history, call) })
 	t := r.tools[call.Name]
 	go func() {
 		begin := time.Now()
@@ -96,6 +99,22 @@ func (r *run) start(ctx context.Context, call model.ToolUse, i int, ends chan<- 
 		ends <- done{call: i, result: result, took: time.Since(begin), finished: finished}
 	}()
 	return nil
+}
+
+// earlier gives the inputs of the calls of the same tool that stand in history before call.
+func earlier(history []model.Message, call model.ToolUse) []json.RawMessage {
+	var inputs []json.RawMessage
+	for _, m := range history {
+		for _, c := range m.Calls() {
+			if c.ID == call.ID {
+				return inputs
+			}
+			if c.Name == call.Name {
+				inputs = append(inputs, c.Input)
+			}
+		}
+	}
+	return inputs
 }
 
 // keep adds a finished call to the batch.
@@ -124,7 +143,7 @@ func (r *run) drain(batch []done, calls []model.ToolUse, ends <-chan done, runni
 }
 
 // answer adds results to the history: to the message that already answers the same calls, or as a new one, in the order of
-// the calls. It writes into history's array.
+// the calls. The messages of history itself stay as they are: tools may still read them.
 func answer(history []model.Message, results []model.ToolResult) []model.Message {
 	at := len(history)
 	for at > 0 && history[at-1].Role == model.User {
@@ -146,5 +165,8 @@ func answer(history []model.Message, results []model.ToolResult) []model.Message
 			delete(byID, c.ID)
 		}
 	}
-	return append(history[:at], message)
+	if at < len(history) {
+		history = slices.Clone(history[:at])
+	}
+	return append(history, message)
 }

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"time"
 
@@ -24,7 +25,8 @@ type Context struct {
 	// nobody asks.
 	Retried func(try int, wait time.Duration, err error)
 
-	state any
+	state   any
+	earlier func() []json.RawMessage
 }
 
 // Session names the conversation a call belongs to. The zero value: none.
@@ -44,6 +46,22 @@ func (c Context) With(ctx context.Context) Context {
 func (c Context) WithState(state any) Context {
 	c.state = state
 	return c
+}
+
+// WithEarlier gives the same context with the calls that Earlier tells. earlier must be safe for concurrent use.
+func (c Context) WithEarlier(earlier func() []json.RawMessage) Context {
+	c.earlier = earlier
+	return c
+}
+
+// Earlier gives the inputs of all calls of the same tool that came before this one in the conversation, in their order: those of
+// the same reply too, which may run at this moment, and those that failed. A tool whose calls depend on nothing else can keep its
+// state in them. nil where nobody knows.
+func (c Context) Earlier() []json.RawMessage {
+	if c.earlier == nil {
+		return nil
+	}
+	return c.earlier()
 }
 
 // State reads the trusted state of the run as a T. A state that is no T is fault.Internal, never a zero T: a tool must not go

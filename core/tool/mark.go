@@ -16,6 +16,11 @@ func ReadOnly(t Tool) Tool {
 	return marked{Tool: t, mark: func(s *Spec) { s.ReadOnly = true }}
 }
 
+// ByName marks a tool that is offered only to sessions and tasks which name it.
+func ByName(t Tool) Tool {
+	return marked{Tool: t, mark: func(s *Spec) { s.ByName = true }}
+}
+
 // marked is a tool with a changed spec.
 type marked struct {
 	Tool

@@ -44,6 +44,11 @@ func (r Registry) Pick(names ...string) (found []Tool, unknown []string) {
 	return found, unknown
 }
 
+// Default gives the tools for who names none: all but those marked ByName.
+func (r Registry) Default() []Tool {
+	return slices.DeleteFunc(slices.Clone(r), func(t Tool) bool { return t.Spec().ByName })
+}
+
 // Validate reports everything that would make a tool unusable as one fault.Invalid: names a model service refuses, names
 // given twice, missing descriptions, schemas that are no objects, input types without a schema.
 func (r Registry) Validate() error {
@@ -85,7 +90,8 @@ func (s Spec) check() error {
 // validName is the rule of the Converse API.
 var validName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-// Builtin gives the tools that come with the package.
+// Builtin gives the tools that come with the package. Only get_current_time is offered by default; http_request and notebook are to
+// be named.
 func Builtin() Registry {
-	return Registry{GetCurrentTime{}}
+	return Registry{GetCurrentTime{}, HTTPRequest{}, Notebook{}}
 }

@@ -31,6 +31,7 @@ type Spec struct {
 	RequireApproval bool // a person decides before it runs
 	Once            bool // must not run a second time, also when its worker died; the outcome may stay unknown
 	ReadOnly        bool // changes nothing: may be repeated
+	ByName          bool // offered only where it is named, never by default
 	MaxResult       int  // bytes of its result that are kept; 0: not limited by a wrapper yet
 
 	Err error // why the tool cannot work, for example an input type without a schema; each call returns it
