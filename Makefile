@@ -80,11 +80,11 @@ $(RIE)/aws-lambda-rie:
 	GOFLAGS= CGO_ENABLED=0 GOBIN=$(RIE) $(GO) install github.com/aws/aws-lambda-runtime-interface-emulator/cmd/aws-lambda-rie@$(patsubst aws-lambda-rie-%,%,$(notdir $(RIE)))
 
 explore: ## crash and race exploration: what was explored, flow by flow
-	@$(GO) test -count=1 -v -run 'TestWhereverItIsCutOff|TestWhoeverMeets|TestWhateverHappens|Explor' ./core/turn $(wildcard ./agency) \
+	@$(GO) test -count=1 -v -run 'TestWhereverItIsCutOff|TestWhoeverMeets|TestWhateverHappens|Explor' ./core/loop ./core/flow ./core/turn ./agency \
 		| awk '/explored |passed [0-9]+ tests|^(FAIL|ok)|--- FAIL/ { sub(/^ *[a-z_]+\.go:[0-9]+: /, ""); print } /^FAIL|--- FAIL/ { bad = 1 } END { exit bad }'
 
 soak: ## what takes long: real waits, long explorations, then each fuzz test for FUZZTIME (1m)
-	SOAK=1 STEADFAST_SOAK=1 $(GO) test -count=1 -timeout 2h $$(grep -rl --include='*_test.go' '"[A-Z_]*SOAK"' . | xargs -n1 dirname | sort -u)
+	SOAK=1 $(GO) test -count=1 -timeout 2h $$(grep -rl --include='*_test.go' '"SOAK"' . | xargs -n1 dirname | sort -u)
 	@set -e; grep -rn --include='*_test.go' -oE '^func Fuzz[A-Za-z0-9_]+' . | sort | while IFS=: read -r file _ func; do \
 		name=$${func#func }; echo "== $$(dirname $$file) $$name"; \
 		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) $$(dirname $$file) </dev/null; \

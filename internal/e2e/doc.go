@@ -1,6 +1,6 @@
 // Package e2e holds the tests of the whole stack: the function binaries that deploy, started from template.yaml by the
 // local cloud, used as a client, an outside program and an operator use them. Nothing is replaced but the model, and time:
-// where a test says that an hour has gone by, it has moved the times of one row into the past (STEADFAST_SOAK=1 waits
+// where a test says that an hour has gone by, it has moved the times of one row into the past (SOAK=1 waits
 // instead: give it -timeout 90m).
 //
 // After the whole suite the template is held against what was used: a function was denied nothing, and is granted nothing

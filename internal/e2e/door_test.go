@@ -120,7 +120,7 @@ func (d door) rest(t *testing.T) {
 // anHourLater makes what a session's dead owner left behind old enough to be taken over: its lease has ended and it is due.
 func (d door) anHourLater(t *testing.T, sessionID string) {
 	t.Helper()
-	if os.Getenv("STEADFAST_SOAK") != "" {
+	if os.Getenv("SOAK") != "" {
 		d.takenOver(t, sessionID)
 		return
 	}
