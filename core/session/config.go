@@ -1,9 +1,6 @@
 package session
 
 import (
-	"net/url"
-	"slices"
-
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
 )
@@ -32,7 +29,7 @@ func (c Config) CheckOwner(userID string) error {
 
 // Validate reports the first field that breaks a rule. mcpHosts are the hosts that MCP servers may have; none allows none.
 // Faults: Invalid.
-func (c Config) Validate(mcpHosts []string) error {
+func (c Config) Validate(mcpHosts contract.MCPHosts) error {
 	if err := contract.CheckSessionID("sessionId", c.SessionID); err != nil {
 		return err
 	}
@@ -52,27 +49,6 @@ func (c Config) Validate(mcpHosts []string) error {
 		return fault.New(fault.Invalid, "maxTokens: must be from 1 to 1000000")
 	case len(c.Tools) > 128:
 		return fault.New(fault.Invalid, "tools: %d names, the limit is 128", len(c.Tools))
-	case len(c.MCPServers) > 16:
-		return fault.New(fault.Invalid, "mcpServers: %d servers, the limit is 16", len(c.MCPServers))
 	}
-	for label, server := range c.MCPServers {
-		if err := checkServer(label, server, mcpHosts); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func checkServer(label string, s contract.MCPServer, hosts []string) error {
-	if s.Command != "" || len(s.Args) > 0 {
-		return fault.New(fault.Invalid, "mcpServers.%s: servers that are started by a command are not allowed", label)
-	}
-	u, err := url.Parse(s.URL)
-	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
-		return fault.New(fault.Invalid, "mcpServers.%s.url: must be an https URL", label)
-	}
-	if !slices.Contains(hosts, u.Host) && !slices.Contains(hosts, u.Hostname()) {
-		return fault.New(fault.Invalid, "mcpServers.%s.url: host %q is not allowed", label, u.Host)
-	}
-	return nil
+	return contract.CheckMCPServers(c.MCPServers, mcpHosts)
 }
