@@ -75,7 +75,7 @@ func (r *run) request() (model.Request, error) {
 // attempt streams one reply, showing it as it comes. With an error the reply holds what was used.
 func (r *run) attempt(ctx context.Context, req model.Request, step int) (model.Reply, error) {
 	var c model.Collector
-	ids := newCallIDs(r.state.History, step)
+	ids := newCallIDs(r.state.History, r.CallPrefix, step)
 	stopped := false
 	for event, err := range r.Model.Stream(ctx, req) {
 		if err != nil && !stopped {

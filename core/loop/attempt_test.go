@@ -223,18 +223,23 @@ func TestCallIDsAreUnique(t *testing.T) {
 		model.ToolStart{Block: 0, ID: "", Name: "work"}, model.ToolStart{Block: 1, ID: "has space", Name: "work"},
 		model.ToolStart{Block: 2, ID: "x", Name: "work"}, model.ToolStart{Block: 3, ID: "x", Name: "work"}, model.Stop{Reason: model.StopToolUse},
 	}
-	m := newScript(t, odd, calls("work {}"), calls("work {}"), says(model.EndTurn, "done"))
-	tr := &trace{}
-	if _, err := (loop.Runner{Model: m, Tools: []tool.Tool{work()}, Journal: tr}).Run(t.Context(), tool.Context{}, history("go")); err != nil {
-		t.Fatal(err)
-	}
-	var ids []string
-	for _, l := range tr.lines {
-		if id, ok := strings.CutPrefix(l, "may-run "); ok {
-			ids = append(ids, id)
+	for prefix, want := range map[string][]string{
+		"":     {"call-1-1", "call-1-2", "x", "call-1-3", "c1", "call-3-1"},
+		"turn": {"turn-1-1", "turn-1-2", "turn-1-3", "turn-1-4", "turn-2-1", "turn-3-1"}, // whatever the model says
+	} {
+		m := newScript(t, odd, calls("work {}"), calls("work {}"), says(model.EndTurn, "done"))
+		tr := &trace{}
+		if _, err := (loop.Runner{Model: m, Tools: []tool.Tool{work()}, Journal: tr, CallPrefix: prefix}).Run(t.Context(), tool.Context{}, history("go")); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if diff := cmp.Diff([]string{"call-1-1", "call-1-2", "x", "call-1-3", "c1", "call-3-1"}, ids); diff != "" {
-		t.Errorf("ids (-want +got):\n%s", diff)
+		var ids []string
+		for _, l := range tr.lines {
+			if id, ok := strings.CutPrefix(l, "may-run "); ok {
+				ids = append(ids, id)
+			}
+		}
+		if diff := cmp.Diff(want, ids); diff != "" {
+			t.Errorf("ids with the prefix %q (-want +got):\n%s", prefix, diff)
+		}
 	}
 }

@@ -9,12 +9,13 @@ import (
 // callIDs makes the ids of a reply's calls valid and unlike any id in the history: some models count from one in each
 // reply, and a call's id is the idempotency key of what its tool does.
 type callIDs struct {
-	step int
-	used map[string]bool
+	prefix string // not empty: no id of the model's is used
+	step   int
+	used   map[string]bool
 }
 
-func newCallIDs(history []model.Message, step int) callIDs {
-	ids := callIDs{step: step, used: make(map[string]bool)}
+func newCallIDs(history []model.Message, prefix string, step int) callIDs {
+	ids := callIDs{prefix: prefix, step: step, used: make(map[string]bool)}
 	for _, m := range history {
 		for _, c := range m.Calls() {
 			ids.used[c.ID] = true
@@ -29,7 +30,7 @@ func (ids callIDs) rename(event model.Event) model.Event {
 	if !ok {
 		return event
 	}
-	if start.ID != model.CallID(start.ID) || ids.used[start.ID] {
+	if ids.prefix != "" || start.ID != model.CallID(start.ID) || ids.used[start.ID] {
 		start.ID = ids.free()
 	}
 	ids.used[start.ID] = true
@@ -37,8 +38,12 @@ func (ids callIDs) rename(event model.Event) model.Event {
 }
 
 func (ids callIDs) free() string {
+	prefix := ids.prefix
+	if prefix == "" {
+		prefix = "call"
+	}
 	for n := 1; ; n++ {
-		if id := fmt.Sprintf("call-%d-%d", ids.step, n); !ids.used[id] {
+		if id := fmt.Sprintf("%s-%d-%d", prefix, ids.step, n); !ids.used[id] {
 			return id
 		}
 	}

@@ -22,6 +22,10 @@ type Runner struct {
 	Journal Journal     // nil: nothing is kept
 	Watch   func(Event) // nil: nobody watches. It must return soon: the run waits for it
 
+	// CallPrefix begins the id of every call. Empty: ids are the model's own where no call of the history has them. Where history is not
+	// all there was, as after a compaction, give one that no other turn has: some models count their calls from one again.
+	CallPrefix string
+
 	Sleep func(ctx context.Context, d time.Duration) error // between attempts; nil: a timer
 	Log   *slog.Logger                                     // nil: discard
 }

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -70,8 +71,15 @@ func holdsWords(messages []model.Message) bool {
 	return false
 }
 
+// Shortened reports whether messages were left out of a history.
+func Shortened(messages []model.Message) bool {
+	return len(messages) > 0 && slices.ContainsFunc(messages[0].Content, standsIn)
+}
+
 // standsIn reports whether a block stands for messages that were left out.
-func standsIn(b model.Block) bool { return strings.HasPrefix(b.Text, summaryOpens) || b.Text == leftOut }
+func standsIn(b model.Block) bool {
+	return strings.HasPrefix(b.Text, summaryOpens) || b.Text == leftOut
+}
 
 // With gives the shorter history: a sound one, in which summary stands for what was dropped. With an empty summary a note says that
 // something was.

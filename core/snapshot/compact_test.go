@@ -81,6 +81,9 @@ func TestP09Compact(t *testing.T) {
 			if diff := cmp.Diff(tt.want, tell(got)); diff != "" {
 				t.Errorf("With (-want +got):\n%s", diff)
 			}
+			if !snapshot.Shortened(got) || snapshot.Shortened(tt.messages) {
+				t.Error("it does not show that messages were left out, or did before")
+			}
 			if fixed, changed := snapshot.Repair(got); changed {
 				t.Errorf("not sound: %v becomes %v", tell(got), tell(fixed))
 			}

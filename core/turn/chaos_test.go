@@ -27,7 +27,8 @@ type chaos struct {
 	races   []race
 	answers []int
 	short   bool
-	lose    int // triggers still to be lost
+	narrow  bool // the model takes little: histories are made shorter
+	lose    int  // triggers still to be lost
 	sent    int
 	tasks   int
 	workers int
@@ -45,6 +46,9 @@ func (c *chaos) run(ctx context.Context, happen []deed) error {
 	c.Engine.Limits.Parallel = 1 + len(c.answers)%2
 	if c.short {
 		c.Timeout, c.Engine.HandOff = 10*time.Second, 3*time.Second
+	}
+	if c.narrow {
+		room(c.Stage, 0)
 	}
 	c.Bus.Drop = func(e fake.Event) bool {
 		c.mu.Lock()

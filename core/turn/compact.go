@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/loop"
@@ -130,6 +131,14 @@ func (o *owner) room(s setup) int {
 	return bytes
 }
 
+// callPrefix makes ids of calls unlike those that are no longer in the history: an id says whether a call was made before.
+func (o *owner) callPrefix(h snapshot.History) string {
+	if !snapshot.Shortened(h.Messages) {
+		return ""
+	}
+	return fmt.Sprintf("call-%d", o.state.TurnSeq)
+}
+
 // activations are the instructions of skills: they stay word for word.
 func activations(messages []model.Message) []snapshot.Place {
 	var places []snapshot.Place
@@ -157,7 +166,7 @@ func (o *owner) summary(ctx context.Context, s setup, messages []model.Message) 
 	if err != nil && ctx.Err() == nil {
 		o.log.WarnContext(ctx, "older messages are left out without a summary", "error", err)
 	}
-	if err != nil || out.Stop == model.StopGuardrail || out.Stop == model.StopFiltered {
+	if err != nil || out.Limit == loop.LimitSteps || out.Stop == model.StopGuardrail || out.Stop == model.StopFiltered {
 		return "", out.Usage
 	}
 	return tool.Cut(out.Final.PlainText(), maxSummary*bytesOfAToken*2), out.Usage

@@ -60,11 +60,12 @@ func TestWhateverHappens(t *testing.T) {
 		answers := rapid.SliceOfN(rapid.IntRange(0, 7), 0, 8).Draw(rt, "answers")
 		races := drawRaces(rt)
 		short := rapid.Bool().Draw(rt, "short invocations")
+		narrow := rapid.Bool().Draw(rt, "narrow window")
 		n++
 		var err error
 		var trace []string
 		synctest.Test(t, func(t *testing.T) {
-			c := &chaos{midst: inMidst, races: races, answers: answers, short: short}
+			c := &chaos{midst: inMidst, races: races, answers: answers, short: short, narrow: narrow}
 			err = c.run(t.Context(), happen)
 			trace = c.trace
 		})

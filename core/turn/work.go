@@ -40,7 +40,7 @@ func (o *owner) work(ctx context.Context) (done bool, err error) {
 	runner := loop.Runner{
 		Model: o.Model, Request: setup.request, Tools: setup.tools, Limits: o.limits(), Journal: &journal{owner: o, view: view, setup: setup},
 		Spent: loop.Spent{Steps: int(o.state.Step+1) / 2, Usage: modelUsage(o.state.Spent)}, // a step is saved twice: its calls, then their results
-		Watch: func(e loop.Event) { view.show(running, e) }, Sleep: o.Sleep, Log: o.log,
+		Watch: func(e loop.Event) { view.show(running, e) }, Sleep: o.Sleep, Log: o.log, CallPrefix: o.callPrefix(h),
 	}
 	out, err := runner.Run(running, o.toolContext(running, setup), h.Messages)
 	flag := stop()
