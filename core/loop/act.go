@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -80,7 +81,12 @@ func (r *run) start(ctx context.Context, call model.ToolUse, i int, ends chan<- 
 		return context.Cause(ctx)
 	}
 	if r.Journal != nil {
-		if err := r.Journal.MayRun(ctx, call); err != nil {
+		err := r.Journal.MayRun(ctx, call)
+		if answered := new(Answered); errors.As(err, &answered) {
+			ends <- done{call: i, result: answered.Result, finished: true}
+			return nil
+		}
+		if err != nil {
 			return fmt.Errorf("run tool %s (%s): %w", call.Name, call.ID, err)
 		}
 	}

@@ -44,6 +44,7 @@ type Limits struct {
 	Attempts int           // tries of one model call; default 3
 	Backoff  time.Duration // wait after the first failed try, doubled each time up to 20 s; default 500 ms
 	Parallel int           // tools of one reply that run at the same time; default 8
+	Tool     time.Duration // of a call of a tool without a Timeout of its own; default 10 min
 	Grace    time.Duration // how long tools may take to return once the run is cancelled; default 2 s
 }
 
@@ -53,7 +54,7 @@ const maxBackoff = 20 * time.Second
 func (l Limits) filled() Limits {
 	return Limits{
 		Steps: or(l.Steps, 25), Tokens: l.Tokens, Attempts: or(l.Attempts, 3), Backoff: or(l.Backoff, 500*time.Millisecond),
-		Parallel: or(l.Parallel, 8), Grace: or(l.Grace, 2*time.Second),
+		Parallel: or(l.Parallel, 8), Tool: or(l.Tool, 10*time.Minute), Grace: or(l.Grace, 2*time.Second),
 	}
 }
 

@@ -37,7 +37,8 @@ type Journal interface {
 	// SaveCalls keeps a reply with calls, before any of them runs.
 	SaveCalls(ctx context.Context, step int, reply model.Reply) error
 	// MayRun is asked right before each tool runs: whether the owner's lease is good by its own clock, say, or to mark a
-	// call that must not run twice. An error ends the run; tools that run already are cancelled.
+	// call that must not run twice. An error ends the run; tools that run already are cancelled. An *Answered does not: it
+	// is the call's result, and the tool does not run.
 	MayRun(ctx context.Context, call model.ToolUse) error
 	// SaveResults keeps the results of a step that are not in the history yet, in the order of the calls, with the time
 	// each took, before the model sees them.
@@ -46,6 +47,12 @@ type Journal interface {
 	// the results' message; they are the journal's to keep.
 	Boundary(ctx context.Context) ([]model.Block, error)
 }
+
+// Answered is what MayRun returns for a call whose result is known before, or can never be.
+type Answered struct{ Result model.ToolResult }
+
+// Error says that the call does not run.
+func (a *Answered) Error() string { return "the call " + a.Result.ID + " is answered already" }
 
 // Outcome is how far a run came. With an error, Final is empty.
 type Outcome struct {
@@ -108,10 +115,22 @@ func (r Runner) begin(tc tool.Context, history []model.Message) *run {
 			r.Log.Warn("tool left out: its name is taken", "tool", spec.Name)
 			continue
 		}
-		run.tools[spec.Name] = tool.Limit(t, 0)
+		run.tools[spec.Name] = r.guarded(t)
 		run.specs = append(run.specs, spec.Model())
 	}
 	return run
+}
+
+// guarded puts around a tool what every tool of a run has, unless it brings its own: reads are repeated, no call takes for ever, its
+// result has a limit, and the log tells of it.
+func (r Runner) guarded(t tool.Tool) tool.Tool {
+	if spec := t.Spec(); spec.ReadOnly && spec.Tries == 0 {
+		t = tool.RetryReads(t, 0, 0)
+	}
+	if t.Spec().MaxTime == 0 {
+		t = tool.Timeout(t, r.Limits.Tool)
+	}
+	return tool.Audit(tool.Limit(t, 0), nil)
 }
 
 func (r *run) loop(ctx context.Context) (Outcome, error) {

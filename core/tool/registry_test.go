@@ -95,13 +95,14 @@ func TestMarks(t *testing.T) {
 		{"approval", tool.RequireApproval(base), tool.Spec{RequireApproval: true}},
 		{"once", tool.Once(base), tool.Spec{Once: true}},
 		{"read only", tool.ReadOnly(base), tool.Spec{ReadOnly: true}},
-		{"all, through every wrapper", tool.Limit(tool.Timeout(tool.RetryReads(tool.Once(tool.ReadOnly(tool.RequireApproval(base))), 0, 0), time.Minute), 20),
-			tool.Spec{RequireApproval: true, Once: true, ReadOnly: true, MaxResult: 20}},
+		{"by name", tool.ByName(base), tool.Spec{ByName: true}},
+		{"all, through every wrapper", tool.Audit(tool.Limit(tool.Timeout(tool.RetryReads(tool.Once(tool.ReadOnly(tool.RequireApproval(base))), 0, 0), time.Minute), 20), nil),
+			tool.Spec{RequireApproval: true, Once: true, ReadOnly: true, MaxResult: 20, MaxTime: time.Minute, Tries: tool.DefaultTries, Audited: true}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			want := base.Spec()
-			want.RequireApproval, want.Once, want.ReadOnly, want.MaxResult = tt.want.RequireApproval, tt.want.Once, tt.want.ReadOnly, tt.want.MaxResult
+			want := tt.want
+			want.Name, want.Description, want.Schema = base.Spec().Name, base.Spec().Description, base.Spec().Schema
 			if diff := cmp.Diff(want, tt.tool.Spec()); diff != "" {
 				t.Errorf("Spec (-want +got):\n%s", diff)
 			}

@@ -33,6 +33,12 @@ type repeated struct {
 	wait  time.Duration
 }
 
+func (r repeated) Spec() Spec {
+	s := r.Tool.Spec()
+	s.Tries = r.tries
+	return s
+}
+
 func (r repeated) Call(ctx Context, input json.RawMessage) (any, error) {
 	ctx = ctx.ready()
 	readOnly := r.Spec().ReadOnly

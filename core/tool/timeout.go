@@ -26,6 +26,12 @@ type timed struct {
 	limit time.Duration
 }
 
+func (t timed) Spec() Spec {
+	s := t.Tool.Spec()
+	s.MaxTime = t.limit
+	return s
+}
+
 func (t timed) Call(ctx Context, input json.RawMessage) (any, error) {
 	ctx = ctx.ready()
 	slow := fault.New(fault.Unavailable, "the tool did not finish within %s", t.limit).Because("tool_timeout")

@@ -8,6 +8,7 @@ package tool
 
 import (
 	"encoding/json"
+	"time"
 
 	"github.com/steadfast-agents/steadfast/core/model"
 )
@@ -33,6 +34,10 @@ type Spec struct {
 	ReadOnly        bool // changes nothing: may be repeated
 	ByName          bool // offered only where it is named, never by default
 	MaxResult       int  // bytes of its result that are kept; 0: not limited by a wrapper yet
+
+	MaxTime time.Duration // of a call; 0: not limited by a wrapper yet
+	Tries   int           // of a call that failed in a way that may pass; 0: not repeated by a wrapper yet
+	Audited bool          // a wrapper logs its calls
 
 	Err error // why the tool cannot work, for example an input type without a schema; each call returns it
 }

@@ -40,6 +40,7 @@ type owner struct {
 	asking   bool     // a step began whose reply is not known to be saved
 	ids      []string // deliveries that the open turn answers
 	config   configuration
+	begun    begun
 	skills
 	tooLong tooLong
 }

@@ -30,7 +30,12 @@ func (o *owner) work(ctx context.Context) (done bool, err error) {
 	}
 	view := o.newView(ctx)
 	running, stop := o.keepLease(ctx)
-	if h, err = o.fit(running, setup, h); err != nil {
+	giveBack, err := o.lend(running, &setup)
+	defer giveBack()
+	if err == nil {
+		h, err = o.fit(running, setup, h)
+	}
+	if err != nil {
 		if flag := stop(); flag != nil {
 			err = flag
 		}
@@ -142,16 +147,20 @@ func (j *journal) SaveCalls(ctx context.Context, _ int, reply model.Reply) error
 	return err
 }
 
-// MayRun refuses when the lease may be over, or when an earlier write of the view told so.
-func (j *journal) MayRun(context.Context, model.ToolUse) error {
+// MayRun refuses when the lease may be over, or when an earlier write of the view told so. It marks a call that must not run twice.
+func (j *journal) MayRun(ctx context.Context, call model.ToolUse) error {
 	if !j.mayAct() {
 		return errLost
+	}
+	if j.view.err == nil && j.setup.runsOnce(call) {
+		return j.markOnce(ctx, call)
 	}
 	return j.view.err
 }
 
 // SaveResults keeps the results of a step.
 func (j *journal) SaveResults(ctx context.Context, step int, results []model.ToolResult, took []time.Duration) error {
+	j.begun.ended(results)
 	h, err := j.load(ctx)
 	if err != nil {
 		return errors.Join(errReload, err)

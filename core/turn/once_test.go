@@ -1,0 +1,68 @@
+package turn_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/tool"
+	"github.com/steadfast-agents/steadfast/internal/fake"
+	"github.com/steadfast-agents/steadfast/internal/stage"
+)
+
+// onceOnly makes write_down a tool that must not run twice.
+func onceOnly(p *stage.Play) *stage.Play {
+	p.Engine.Tools = tool.Registry{p.Engine.Tools[0], tool.Once(p.Engine.Tools[1])}
+	return p
+}
+
+// onlyOnce is the check that write_down ran once, or not at all with its outcome told as unknown; and that look_up ran.
+func onlyOnce(p *stage.Play) func() error {
+	return func() error {
+		n, unknown := p.Ran.Of("write_down", "b"), toldUnknown(p)
+		if n > 1 || n == 0 && !unknown {
+			return fmt.Errorf("write_down ran %d times, unknown %t", n, unknown)
+		}
+		if p.Ran.Of("look_up", "a") < 1 {
+			return fmt.Errorf("look_up did not run")
+		}
+		return p.Check(id)
+	}
+}
+
+// toldUnknown reports whether the model read that it is not known whether a call took effect.
+func toldUnknown(p *stage.Play) bool {
+	for _, req := range p.Model.Requests() {
+		for _, result := range req.Messages[len(req.Messages)-1].Results() {
+			if strings.Contains(result.Content[0].Text, "not run a second time") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// TestExploreCallsThatMustNotRunTwice kills, cuts and repeats at every call of a turn with a tool that must not run twice.
+func TestExploreCallsThatMustNotRunTwice(t *testing.T) {
+	flows := []struct {
+		name string
+		new  func() *fake.Run
+	}{
+		{"a tool that must not run twice", func() *fake.Run {
+			p := onceOnly(play(helpful))
+			p.Acts = []act{send(p, id, "use the tools", contract.Preempt)}
+			return p.Run(nil, onlyOnce(p))
+		}},
+		{"a tool that must not run twice, handed on in the middle", func() *fake.Run {
+			p := onceOnly(play(helpful))
+			cutTools(p.Stage, 4*time.Second)
+			p.Acts = []act{send(p, id, "use the tools", contract.Preempt)}
+			return p.Run(nil, onlyOnce(p))
+		}},
+	}
+	for _, f := range flows {
+		t.Run(f.name, func(t *testing.T) { fake.Explore(t, fake.Flow{Name: f.name, New: f.new, Pairs: 60}) })
+	}
+}
