@@ -121,7 +121,7 @@ const (
 	Reject   Admission = "reject"   // is refused while a turn runs
 )
 
-// SendMessage is the body of POST /agent/sessions/{sessionId}/messages.
+// SendMessage is the body of POST /agent/sessions/{sessionId}/messages. The first message of a session needs no ContinuationToken.
 type SendMessage struct {
 	Message           string    `json:"message"`
 	ContinuationToken string    `json:"continuationToken"`

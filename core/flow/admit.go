@@ -24,11 +24,12 @@ type AdmitIn struct {
 	Text       string
 	Admission  contract.Admission // default Preempt
 	DeliveryID string             // "": one is made
-	Token      *string            // the HTTP continuation token; nil on other ways in
+	Token      *string            // the HTTP continuation token, "" for the first message of a session; nil on other ways in
 }
 
 // Do admits the message. The same DeliveryID again gets the first receipt, before its token is judged. A session that does not
-// exist begins, and the caller owns it, unless a token is presented: then it is NotFound. Faults: Invalid, Denied, NotFound, Conflict (task_session,
+// exist begins, and the caller owns it, unless a token is presented: then it is NotFound. Without one over HTTP only the first message
+// of a session is taken, for there is no earlier one whose answer had a token. Faults: Invalid, Denied, NotFound, Conflict (task_session,
 // stale_token, session_busy), Unavailable.
 func (f Admit) Do(ctx context.Context, in AdmitIn) (contract.Delivery, error) {
 	if in.Admission == "" {
@@ -53,8 +54,6 @@ func (in AdmitIn) validate() error {
 		return fault.New(fault.Invalid, "%s: must not be empty", text)
 	case len(in.Text) > contract.MaxMessageBytes:
 		return fault.New(fault.Invalid, "%s: %d bytes, the limit is %d", text, len(in.Text), contract.MaxMessageBytes)
-	case in.Token != nil && *in.Token == "":
-		return fault.New(fault.Invalid, "continuationToken: must not be empty")
 	case in.Admission != contract.Preempt && in.Admission != contract.Coalesce && in.Admission != contract.Reject:
 		return fault.New(fault.Invalid, `admission: must be "preempt", "coalesce" or "reject"`)
 	}
@@ -67,7 +66,7 @@ func (in AdmitIn) validate() error {
 func (f Admit) try(ctx context.Context, in AdmitIn) (receipt contract.Delivery, settled bool, err error) {
 	s, err := f.Table.State(ctx, in.SessionID)
 	switch {
-	case fault.Is(err, fault.NotFound) && in.Token == nil:
+	case fault.Is(err, fault.NotFound) && (in.Token == nil || *in.Token == ""):
 		return receipt, false, f.adopt(ctx, in.SessionID, in.Caller)
 	case fault.Is(err, fault.NotFound): // its token is made here, so the one presented will be stale, and the right one can be read
 		return receipt, false, f.adoptConfigured(ctx, SessionOf{in.SessionID, in.Caller})
@@ -82,6 +81,12 @@ func (f Admit) try(ctx context.Context, in AdmitIn) (receipt contract.Delivery, 
 	token := ""
 	if in.Token != nil {
 		token = f.NewID()
+		if *in.Token == "" {
+			if s.Admitted > 0 && s.Phase != session.Deleted {
+				return f.known(ctx, in, fault.New(fault.Invalid, "continuationToken: must not be empty after a session's first message"))
+			}
+			in.Token = &s.Token
+		}
 	}
 	change, err := s.Admit(in.Admission, in.Token, token, now)
 	if err != nil {

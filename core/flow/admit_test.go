@@ -88,6 +88,46 @@ func TestTheSameDeliveryGetsTheFirstReceipt(t *testing.T) {
 	})
 }
 
+// TestTheFirstMessageNeedsNoToken: over HTTP it may begin a session, once; a retry gets the same receipt, and the session has one owner.
+func TestTheFirstMessageNeedsNoToken(t *testing.T) {
+	begin := map[string]func(ctx context.Context, s *stage.Stage) error{
+		"of a session that nobody created": func(context.Context, *stage.Stage) error { return nil },
+		"of one that was created": func(ctx context.Context, s *stage.Stage) error {
+			_, err := create(ctx, s, session.Config{SessionID: id, UserID: stage.User.ID}, "call-1")
+			return err
+		},
+	}
+	for name, created := range begin {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+				must(t, created(ctx, s))
+				send := func(text, delivery, token string, caller contract.Principal) (contract.Delivery, error) {
+					return s.Send(ctx, id, text, func(in *flow.AdmitIn) { in.DeliveryID, in.Token, in.Caller = delivery, &token, caller })
+				}
+				s.World.LoseAnswer(len(s.World.Calls()) + 3)
+				first, err := send("hello", "dlv_1", "", stage.User)
+				must(t, err)
+				again, err := send("hello", "dlv_1", "", stage.User)
+				must(t, err)
+				if diff := cmp.Diff(first, again); diff != "" || first.ContinuationToken == "" {
+					t.Errorf("receipts (-first +again):\n%s", diff)
+				}
+				if _, err := send("more", "dlv_2", "", stage.User); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "continuationToken") {
+					t.Errorf("another message without a token: %v", err)
+				}
+				if _, err := send("mine", "dlv_3", "", other); !fault.Is(err, fault.Denied) {
+					t.Errorf("another user's: %v", err)
+				}
+				_, err = send("more", "dlv_2", first.ContinuationToken, stage.User)
+				must(t, err, s.Rest(ctx, id), s.Check(id), remove(ctx, s, stage.User))
+				if _, err := send("late", "dlv_4", "", stage.User); !fault.Is(err, fault.NotFound) {
+					t.Errorf("of a deleted session: %v", err)
+				}
+			})
+		})
+	}
+}
+
 func TestASendWhoseAnswerIsLostIsSettled(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context, s *stage.Stage) {
 		must(t, func() error { _, err := s.Send(ctx, id, "hello"); return err }(), s.Drain(ctx))
