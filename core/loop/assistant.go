@@ -21,12 +21,16 @@ import (
 // the answer before the client is told that it is complete. Until its first step is kept a turn leaves nothing behind, so that the
 // same words may be said again; after that a turn that broke off shows in the history as interrupted calls. Two turns of one
 // session at the same time exclude each other: the one that is later to write ends with fault.Conflict.
+//
+// What Memory recalls goes before the user's words and into no message; a turn that was answered is recorded, and safe, before the
+// client is told that it is complete. A memory that fails fails no turn.
 type Assistant struct {
 	SessionID     string
 	Model         Model
 	SystemPrompt  string // default DefaultSystemPrompt
 	Tools         []tool.Tool
 	Skills        skill.Set // their catalogue joins the system prompt, their tools Tools
+	Memory        Memory    // of the verified user, across conversations; nil: none. memory.Search gives its tool
 	Storage       Storage   // nil: nothing is kept
 	MaxIterations int       // model calls of a turn; default 25
 	MaxTokens     int       // of each reply; default DefaultMaxTokens
@@ -96,13 +100,13 @@ func (a Assistant) stream(ctx context.Context, request string, answer *Answer) i
 	}
 }
 
-// AsTool makes a subagent of the assistant: each call is a conversation of its own, of which nothing is kept; the answer is the
+// AsTool makes a subagent of the assistant: each call is a conversation of its own, of which nothing is kept or remembered; the answer is the
 // result. It acts for the caller of the tool; a State of its own wins over the caller's.
 func (a Assistant) AsTool(name, description string) tool.Tool {
 	type in struct {
 		Request string `json:"request" jsonschema:"what to do, with everything that must be known to do it"`
 	}
-	a.SessionID, a.Storage = "", nil
+	a.SessionID, a.Storage, a.Memory = "", nil, nil
 	return tool.New(name, description, func(ctx tool.Context, in in) (string, error) {
 		sub := a
 		if sub.State == nil {

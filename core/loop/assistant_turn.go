@@ -28,8 +28,9 @@ func (a Assistant) turn(ctx context.Context, tc tool.Context, request string, sh
 			return Answer{}, fmt.Errorf("read the conversation %s: %w", a.SessionID, err)
 		}
 	}
+	said := a.exchange(d, request)
 	d.say(prompt(d.history.Messages, request))
-	runner, v := a.runner(d), &voice{show: show}
+	runner, v := a.runner(ctx, d, request), &voice{show: show}
 	runner.Journal, runner.Watch = d, v.hear
 	tc.Session, tc.Log = tool.Session{ID: a.SessionID}, a.Log
 	out, err := runner.Run(ctx, tc.WithState(a.State), append(d.history.Messages[:len(d.history.Messages):len(d.history.Messages)], d.unsaved...))
@@ -41,22 +42,64 @@ func (a Assistant) turn(ctx context.Context, tc tool.Context, request string, sh
 		return answer, err
 	}
 	answer.Output = out.Final.PlainText()
+	a.remember(ctx, said, out)
 	v.end(out)
 	return answer, nil
 }
 
 // runner is the run of a turn; it is Once's, with the skills.
-func (a Assistant) runner(d *diary) Runner {
+func (a Assistant) runner(ctx context.Context, d *diary, request string) Runner {
 	once := Once{
 		Model: a.Model, SystemPrompt: a.SystemPrompt, Tools: a.Tools, MaxIterations: a.MaxIterations, MaxTokens: a.MaxTokens,
 		Temperature: a.Temperature, Log: a.Log,
 	}
 	r := once.runner()
+	if a.Memory != nil {
+		recalled, err := a.Memory.Recall(ctx, request)
+		if err != nil {
+			a.warn(ctx, "nothing is recalled", err)
+		}
+		r.Request.System = WithRecalled(r.Request.System, recalled)
+	}
 	if catalog := a.Skills.Catalog(0); catalog != "" {
 		r.Request.System += "\n\n" + catalog
 		r.Tools = append(r.Tools[:len(r.Tools):len(r.Tools)], a.Skills.Tools(skill.NewActive(d.history.Messages))...)
 	}
 	return r
+}
+
+// exchange is the turn as a memory notes it, numbered within its conversation.
+func (a Assistant) exchange(d *diary, request string) Exchange {
+	x := Exchange{Number: int64(len(d.history.Messages)) + 1, At: time.Now(), User: request}
+	if d.storage == nil { // a conversation of its own
+		x.Number = x.At.UnixMilli()
+	}
+	return x
+}
+
+// remember records a turn that was answered.
+func (a Assistant) remember(ctx context.Context, x Exchange, out Outcome) {
+	if a.Memory == nil || out.Stop == "" || blocked(out) {
+		return
+	}
+	x.Assistant = out.Final.PlainText()
+	err := a.Memory.Record(ctx, x)
+	if err == nil {
+		err = a.Memory.Flush(ctx)
+	}
+	if err != nil {
+		a.warn(ctx, "the turn is not remembered", err)
+	}
+}
+
+func (a Assistant) warn(ctx context.Context, text string, err error) {
+	if a.Log != nil {
+		a.Log.WarnContext(ctx, text, "session", a.SessionID, "error", err)
+	}
+}
+
+func blocked(out Outcome) bool {
+	return out.Stop == model.StopGuardrail || out.Stop == model.StopFiltered
 }
 
 // prompt is what the user says, after an error result for each call that the turn before left open.
@@ -117,7 +160,7 @@ func (d *diary) Boundary(context.Context) ([]model.Block, error) { return nil, n
 
 // end keeps the answer. A turn that a filter blocked leaves nothing: what it blocked would block every turn to come.
 func (d *diary) end(ctx context.Context, out Outcome) error {
-	if blocked := out.Stop == model.StopGuardrail || out.Stop == model.StopFiltered; blocked && !d.kept {
+	if blocked(out) && !d.kept {
 		return nil
 	}
 	if len(out.Final.Content) > 0 {
