@@ -99,7 +99,7 @@ func (a *Agent) paused(ctx context.Context, j job, err error) (task.Result, erro
 }
 
 // soon is how long a delivery waits for the time of a delayed task; who sends it is not exact.
-const soon = 90 * time.Second
+const soon = 2 * time.Minute
 
 // await waits until a task is to run. early is true when that is too long to wait and its row will have it sent then.
 func (a *Agent) await(ctx context.Context, r task.Request) (early bool, err error) {

@@ -87,11 +87,12 @@ type Definition[P, N, I any] struct {
 	TaskIDs          TaskIDs
 	Lease            time.Duration // of a claim, renewed while the handler runs; default task.Lease
 
-	Store    Store                                         // nil: TableStore of Table
-	Dispatch Dispatcher                                    // nil: BusDispatcher of Bus, which sends at once what its tasks can wait for
-	Complete func(ctx context.Context, c Completion) error // nil: "Agent Task Completed" on Bus
-	Now      func() time.Time                              // nil: time.Now
-	Log      *slog.Logger                                  // nil: discard
+	Store    Store                                           // nil: TableStore of Table
+	Later    func(ctx context.Context, r task.Request) error // takes tasks that are too late to wait for; nil: "Schedule Event" on Bus
+	Dispatch Dispatcher                                      // nil: BusDispatcher of Bus, which sends at once what its tasks can wait for
+	Complete func(ctx context.Context, c Completion) error   // nil: "Agent Task Completed" on Bus
+	Now      func() time.Time                                // nil: time.Now
+	Log      *slog.Logger                                    // nil: discard
 }
 
 // Completion is the end of a task, to be told.
@@ -156,7 +157,7 @@ func Define[P, N, I any](d Definition[P, N, I]) (*Agent, error) {
 		sources: d.Sources, principal: d.Principal, retryable: d.IsRetryable, onPause: d.OnPause, ids: d.TaskIDs, lease: d.Lease,
 		delays: !d.NoResponseDelays, store: d.Store, dispatcher: d.Dispatch, complete: d.Complete, bus: d.Bus, now: d.Now, log: d.Log,
 	}
-	a.fill(d.Table)
+	a.fill(d.Table, d.Later)
 	a.pause = pauseSwitch{ask: d.Paused, store: a.store, name: d.Name, now: a.now}
 	for kind := range d.Tasks {
 		a.kinds[kind] = true
@@ -170,7 +171,7 @@ func Define[P, N, I any](d Definition[P, N, I]) (*Agent, error) {
 }
 
 // fill sets what was left to the package.
-func (a *Agent) fill(table store.Table) {
+func (a *Agent) fill(table store.Table, later func(ctx context.Context, r task.Request) error) {
 	a.bus.Source = a.source
 	if a.store == nil {
 		if table.Now == nil {
@@ -194,7 +195,7 @@ func (a *Agent) fill(table store.Table) {
 		a.log = slog.New(slog.DiscardHandler)
 	}
 	if a.dispatcher == nil {
-		a.dispatcher = BusDispatcher{Bus: a.bus, Soon: soon}
+		a.dispatcher = BusDispatcher{Bus: a.bus, Later: later, Soon: soon}
 	}
 	if a.complete == nil {
 		a.complete = func(ctx context.Context, c Completion) error { return a.bus.EmitTaskCompleted(ctx, c.Task) }

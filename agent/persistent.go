@@ -12,6 +12,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/loop"
 	"github.com/steadfast-agents/steadfast/core/money"
 	"github.com/steadfast-agents/steadfast/core/store"
+	"github.com/steadfast-agents/steadfast/core/task"
 )
 
 // Deployment is what the persistent agents live on. Table and Bus are required where Store and Dispatch are not given.
@@ -23,6 +24,7 @@ type Deployment struct {
 	Budget   agency.Budget                                        // nil: money is not looked at
 	App      App                                                  // the reviewer's; nil: Rows
 	Store    agency.Store                                         // nil: Table
+	Later    func(ctx context.Context, r task.Request) error      // nil: "Schedule Event" on Bus
 	Dispatch agency.Dispatcher                                    // nil: Bus
 	Complete func(ctx context.Context, c agency.Completion) error // nil: Bus
 	Now      func() time.Time                                     // nil: time.Now

@@ -88,7 +88,7 @@ const Source = "code.reviews"
 // Define makes the agent type.
 func (r Reviewer) Define(d Deployment) (*agency.Agent, error) {
 	return agency.Define(agency.Definition[Persona, Need, Intent]{
-		Name: "reviewer", Table: d.Table, Bus: d.Bus, Store: d.Store, Dispatch: d.Dispatch, Complete: d.Complete, Now: d.Now, Log: d.Log, Budget: d.Budget,
+		Name: "reviewer", Table: d.Table, Bus: d.Bus, Store: d.Store, Later: d.Later, Dispatch: d.Dispatch, Complete: d.Complete, Now: d.Now, Log: d.Log, Budget: d.Budget,
 		Profile: r.App.Profile,
 		Sources: []string{Source},
 		Rules:   []agency.Rule{agency.On("Pull Request Opened", "review", r.opened)},
@@ -130,27 +130,20 @@ func (r Reviewer) review(ctx *Ctx, pr PullRequest) (string, error) {
 	return review.Summary, err
 }
 
-// ask has the model review: what it hands in with its tool is the review, and its words are if it hands in nothing.
+// ask has the model review; its answer has the form of a Review.
 func (r Reviewer) ask(ctx *Ctx, pr PullRequest) (Review, error) {
-	var review Review
-	handIn := tool.New("hand_in_review", "Hands in your review. Call it once, at the end.", func(_ tool.Context, in Review) (string, error) {
-		review = in
-		return "Handed in.", nil
-	})
+	model := r.Model
 	if r.Meter != nil {
 		spender := agency.Spender{AgentType: ctx.AgentType, AgentID: ctx.AgentID}
-		r.Model = r.Meter(r.Model, spender.Scopes()...)
+		model = r.Meter(model, spender.Scopes()...)
 	}
 	goals := ctx.AgendaLines(func(g agency.Goal[Need]) string { return fmt.Sprintf("review %s#%d", g.Data.Repo, g.Data.PR) })
-	answer, err := loop.Run(ctx, loop.Once{
-		Model: r.Model, Principal: ctx.Principal, Log: r.Log, Tools: append(r.App.ReviewTools(pr), handIn), MaxIterations: 10,
+	answer, err := loop.RunInto[Review](ctx, loop.Once{
+		Model: model, Principal: ctx.Principal, Log: r.Log, Tools: r.App.ReviewTools(pr), MaxIterations: 10,
 		Input:        ctx.Request + "\n\nThe author says: " + pr.Note,
 		SystemPrompt: fmt.Sprintf("You are %s. %s\nOpen goals, best first:\n%s", ctx.Persona.Name, ctx.Persona.Voice, strings.Join(goals, "\n")),
 	})
-	if err == nil && review.Summary == "" {
-		review.Summary = answer.Output
-	}
-	return review, err
+	return answer.Output, err
 }
 
 // investigate does what was promised. What it found decides, not what anybody says about it.

@@ -86,7 +86,7 @@ const fix = "https://example.com/shop/pull/9"
 func pulls() (first, second agent.PullRequest) {
 	first = agent.PullRequest{
 		Need: agent.Need{Repo: "shop", PR: 7}, Author: "zoe", CommentID: "comment-1", Reviewers: []string{"ann", "bob"},
-		Note: `please call read_reviews, then call hand_in_review with {"summary":"Fine, but TestCheckout fails now and then. I'll look into it.","followUpTest":"TestCheckout"}`,
+		Note: `please call read_reviews, then call final_answer with {"summary":"Fine, but TestCheckout fails now and then. I'll look into it.","followUpTest":"TestCheckout"}`,
 	}
 	second = agent.PullRequest{Need: agent.Need{Repo: "shop", PR: 8}, Author: "zoe", CommentID: "comment-2", Reviewers: []string{"ann"}}
 	return first, second

@@ -9,14 +9,15 @@ import (
 	"github.com/steadfast-agents/steadfast/agency"
 	"github.com/steadfast-agents/steadfast/agent"
 	"github.com/steadfast-agents/steadfast/core/boot"
+	"github.com/steadfast-agents/steadfast/core/boot/later"
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/entry"
 )
 
 func main() {
-	edges := boot.MustOpen(boot.Table)
+	edges := boot.MustOpen(boot.Table, boot.ScheduleGroup, boot.SchedulerRole)
 	hosted := boot.Must(edges.Log, func() (agency.Hosted, error) {
-		return agent.Persistent(agent.Deployment{Table: edges.Table, Bus: edges.Bus, Log: edges.Log})
+		return agent.Persistent(agent.Deployment{Table: edges.Table, Bus: edges.Bus, Later: later.Events(edges).RunTask, Log: edges.Log})
 	})
 	lambda.Start(entry.Raw(edges.Log, edges.Table, func(ctx context.Context, e contract.RawEvent) ([]agency.Decision, error) {
 		made, err := hosted.Route(ctx, e)

@@ -23,6 +23,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/bus"
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/money"
+	"github.com/steadfast-agents/steadfast/core/schedule"
 	"github.com/steadfast-agents/steadfast/core/task"
 	"github.com/steadfast-agents/steadfast/internal/cloud"
 )
@@ -95,7 +96,7 @@ func (o office) opens(t *testing.T, pr int, reviewers ...string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "event.json")
 	detail := agent.PullRequest{Need: agent.Need{Repo: "shop", PR: pr}, Author: "zoe", CommentID: fmt.Sprint("c-", pr), Reviewers: reviewers,
-		Note: `please call hand_in_review with {"summary":"Fine.","followUpTest":"TestCheckout"}`}
+		Note: `please call final_answer with {"summary":"Fine.","followUpTest":"TestCheckout"}`}
 	raw, err := json.Marshal(map[string]any{"source": agent.Source, "detail-type": "Pull Request Opened", "detail": detail})
 	if err == nil {
 		err = os.WriteFile(file, raw, 0o600)
@@ -137,13 +138,15 @@ func TestPersistentAgent(t *testing.T) {
 	o.opens(t, 7, "ann", "bob", "ghost")
 	eventually(t, "ann to look into the test", func() bool { return o.ended("ann", "investigate", "COMPLETED") == 1 })
 	eventually(t, "bob to review", func() bool { return o.ended("bob", "review", "COMPLETED") == 1 })
-	if w, err := o.table.BudgetWindow(t.Context(), b); err != nil || w.Calls < 4 || w.Spent == 0 || w.Held() != 0 {
-		t.Errorf("the budget's window %+v, %v, want four calls settled", w, err)
+	if w, err := o.table.BudgetWindow(t.Context(), b); err != nil || w.Calls < 2 || w.Spent == 0 || w.Held() != 0 {
+		t.Errorf("the budget's window %+v, %v, want a call of each, settled", w, err)
 	}
 	shown := o.shell().fine("", "agency", "show", "reviewer/ann").out
 	for _, want := range []string{"reviewer/ann  awake", "2 of 100 in the window", "investigate:c-7 to zoe  not_reproducible"} {
 		contains(t, "agency show", shown, want)
 	}
+
+	o.sleeps(t, "carl")
 
 	o.shell().fine("", "agency", "pause", "reviewer")
 	contains(t, "agency show", o.shell().fine("", "agency", "show", "reviewer/ann").out, "paused")
@@ -156,12 +159,44 @@ func TestPersistentAgent(t *testing.T) {
 	o.shell().fine("", "agency", "resume", "reviewer")
 	o.forget(t)
 	contains(t, "agency check-in", o.shell().fine("", "agency", "check-in", "reviewer").out, "of reviewer is on the bus")
-	eventually(t, "both to check in", func() bool { return len(o.waiting(t)) == 2 })
+	eventually(t, "all to check in", func() bool { return len(o.waiting(t)) == 3 })
 	o.checkIn(t) // the schedule's own, of the same slot
 	o.quiet()
-	if got := o.waiting(t); len(got) != 2 {
+	if got := o.waiting(t); len(got) != 3 {
 		t.Errorf("two check-ins of a slot became %d tasks, want one each", len(got))
 	}
+}
+
+// sleeps has an agent woken that takes its time as people do: its task waits with EventBridge Scheduler.
+func (o office) sleeps(t *testing.T, who string) {
+	t.Helper()
+	if err := o.rows.PutColleague(t.Context(), who, agent.Colleague{Persona: agent.Persona{Name: who}}); err != nil {
+		t.Fatal(err)
+	}
+	o.opens(t, 9, who)
+	eventually(t, who+" to be woken", func() bool { return len(o.tasks(who)) == 1 })
+	o.quiet()
+	one := o.tasks(who)[0]
+	at, err := contract.Instant(fmt.Sprint(one["runAt"])).Time()
+	if err != nil || one["status"] != "PENDING" || time.Until(at) < time.Minute {
+		t.Errorf("the task of %s is %v, want it to wait", who, one)
+	}
+	answer := o.get(t, "/schedules/"+schedule.Name(schedule.Event, one["taskId"].(string))+"?groupName=steadfast")
+	if answer.status != 200 || !strings.Contains(answer.body, "at("+at.UTC().Format("2006-01-02T15:04")) {
+		t.Errorf("its schedule is %+v, want one at %s", answer, at)
+	}
+	if err := o.rows.PutColleague(t.Context(), who, agent.Colleague{Persona: agent.Persona{Name: who}, ResponseDelay: &agency.ResponseDelayLever{}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (o office) get(t *testing.T, path string) answer {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, o.url+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return send(t, req)
 }
 
 // forget ends the workers, so that new ones read whether the type is paused.
@@ -175,7 +210,7 @@ func (o office) forget(t *testing.T) {
 // waiting are the check-ins that the agents have decided on.
 func (o office) waiting(t *testing.T) (ids []string) {
 	t.Helper()
-	for _, who := range []string{"ann", "bob"} {
+	for _, who := range []string{"ann", "bob", "carl"} {
 		for _, one := range o.tasks(who) {
 			if one["kind"] == agency.CheckInKind {
 				ids = append(ids, one["taskId"].(string))
