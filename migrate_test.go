@@ -3,6 +3,8 @@ package steadfast_test
 import (
 	"go/ast"
 	"go/token"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -136,4 +138,25 @@ func base(x ast.Expr) string {
 		return x.Name
 	}
 	return ""
+}
+
+// TestProgramsOfTheGuides: a program that a guide shows whole compiles as it stands.
+func TestProgramsOfTheGuides(t *testing.T) {
+	block := regexp.MustCompile("(?s)```go\n(package main\n.*?)```")
+	found := 0
+	for _, guide := range append(glob(t, "docs/*.md"), "README.md") {
+		for _, m := range block.FindAllStringSubmatch(read(t, guide), -1) {
+			found++
+			file := filepath.Join(t.TempDir(), "main.go")
+			if err := os.WriteFile(file, []byte(m[1]), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if out, err := exec.Command("go", "vet", file).CombinedOutput(); err != nil {
+				t.Errorf("%s: %v\n%s", guide, err, out)
+			}
+		}
+	}
+	if found < 2 {
+		t.Errorf("only %d programs were found", found)
+	}
 }
