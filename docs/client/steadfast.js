@@ -310,16 +310,26 @@ export class Chat {
     for (let again = true; ; again = false) {
       try {
         if (!this.#options.url) throw new SteadfastError('limit', `the message has ${send.size} bytes: over 32 KB (one frame) it goes over HTTP, which needs url`)
-        const { continuationToken } = await (await this.#http('GET', path)).json()
-        await this.#http('POST', path + '/messages', { message: send.text, continuationToken, admission: send.admission, deliveryId: send.id })
+        await this.#http('POST', path + '/messages', {
+          message: send.text, continuationToken: await this.#continuation(path), admission: send.admission, deliveryId: send.id,
+        })
         return
       } catch (error) {
-        if (error.code === 'stale_token' && again) continue
+        if ((error.code === 'stale_token' || error.code === 'invalid') && again) continue // somebody else has spoken meanwhile
         if (error.final === false || !(error instanceof SteadfastError)) return // it is sent again when nothing comes of it
         this.#sends.delete(send.id)
-        return send.reject(error.status !== 404 ? error : new SteadfastError('limit',
-          `the message has ${send.size} bytes: the first one of a session must fit into a frame of 32 KB`))
+        return send.reject(error)
       }
+    }
+  }
+
+  /** The token that a message over HTTP needs; undefined for the first one of a session. */
+  async #continuation(path) {
+    try {
+      return (await (await this.#http('GET', path)).json()).continuationToken
+    } catch (error) {
+      if (error.status === 404) return undefined
+      throw error
     }
   }
 

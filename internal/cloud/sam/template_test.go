@@ -43,7 +43,7 @@ func TestProjectTemplateFunction(t *testing.T) {
 	want := map[string]string{
 		"TABLE_NAME": "steadfast-Table", "EVENT_BUS_NAME": "default", "EVENT_SOURCE": "readysetcloud.agent",
 		"WEBSOCKET_ENDPOINT": "http://127.0.0.1:8787/live", "BEDROCK_MODEL_ID": "us.amazon.nova-lite-v1:0",
-		"BEDROCK_MAX_TOKENS": "4096", "BEDROCK_TEMPERATURE": "0.7", "SNAPSHOT_FORMAT": "segments",
+		"BEDROCK_MAX_TOKENS": "4096", "BEDROCK_TEMPERATURE": "0.7", "BEDROCK_CONTEXT_TOKENS": "0", "COMPACTION": "summary", "SNAPSHOT_FORMAT": "segments",
 		"MCP_ALLOWED_HOSTS": "", "MAX_TASK_DEPTH": "8",
 	}
 	for name, value := range want {

@@ -364,10 +364,34 @@ test('what is longer than a frame goes over HTTP', async t => {
   assert.deepEqual(posts.map(p => [p.continuationToken, p.deliveryId, p.message.length]), [['token-0', 'd-1', long.length], ['token-1', 'd-1', long.length]])
 })
 
-test('what is longer than a frame cannot begin a session', async t => {
-  const there = await stage(t, {}, peer => peer.subscribed(0))
+test('what is longer than a frame may begin a session', async t => {
+  const long = 'x'.repeat(MAX_FRAME_BYTES)
+  const session = `/agent/sessions/${SESSION}`
+  const http = {
+    [`GET ${session}`]: ({ nth }) => nth === 0 ? { status: 404, json: { code: 'not_found', message: 'no such session' } } : { json: { continuationToken: 'token-1' } },
+    [`POST ${session}/messages`]: ({ nth }) => nth === 0 ? { status: 400, json: { code: 'invalid', message: 'continuationToken: must not be empty' } } : { status: 202, json: {} },
+  }
+  const there = await stage(t, { http }, async peer => {
+    await peer.subscribed(0)
+    const o = owner()
+    while (there.calls.filter(c => c.name.endsWith('/messages')).length < 2) await new Promise(resolve => setTimeout(resolve, 5))
+    peer.say(o.init(1), o.complete('d-1', 3))
+  })
   const { chat } = chatting(t, there)
-  await assert.rejects(chat.send('x'.repeat(MAX_FRAME_BYTES)), { code: 'limit', message: /first one of a session must fit into a frame of 32 KB/ })
+  ended(await chat.send(long, { deliveryId: 'd-1' }), 'complete', '')
+  const posts = there.calls.filter(c => c.name.endsWith('/messages')).map(c => c.body)
+  assert.deepEqual(posts.map(p => [p.continuationToken, p.deliveryId]), [[undefined, 'd-1'], ['token-1', 'd-1']])
+})
+
+test('a long message that is refused rejects', async t => {
+  const session = `/agent/sessions/${SESSION}`
+  const http = {
+    [`GET ${session}`]: () => ({ json: { continuationToken: 'token' } }),
+    [`POST ${session}/messages`]: () => ({ status: 409, json: { code: 'session_busy', message: 'a turn is running' } }),
+  }
+  const there = await stage(t, { http }, peer => peer.subscribed(0))
+  const { chat } = chatting(t, there)
+  await assert.rejects(chat.send('x'.repeat(MAX_FRAME_BYTES)), { code: 'session_busy', status: 409 })
 })
 
 test('events come page by page', async t => {

@@ -143,11 +143,13 @@ test('a reload in mid-answer', async t => {
 
 test('a message that is longer than a frame, and one that is too long', async t => {
   const page = await talking(t)
-  await say(page, 'say "hello"')
+  await say(page, 'say 3 words ' + 'x'.repeat(40_000)) // begins the session
   await ends(page, 0, 'complete')
-  await say(page, 'say 3 words ' + 'x'.repeat(40_000))
+  await say(page, 'say "hello"')
   await ends(page, 1, 'complete')
-  await same(page)
+  await say(page, 'say 4 words ' + 'x'.repeat(120_000))
+  await ends(page, 2, 'complete')
+  assert.equal((await same(page))[2].text, words(4))
   await say(page, 'x'.repeat(140_000))
   await page.locator('.said.refused', { hasText: 'the limit is 131072 (128 KB)' }).waitFor()
 })
