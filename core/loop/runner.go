@@ -109,7 +109,8 @@ func (r Runner) begin(tc tool.Context, history []model.Message) *run {
 	run := &run{Runner: r, tc: tc, tools: make(map[string]tool.Tool, len(r.Tools)), watcher: &watcher{watch: r.Watch}}
 	run.state = State{History: slices.Clone(history), Spent: r.Spent}
 	for _, t := range r.Tools {
-		spec := t.Spec()
+		spec := t.Spec() // once: one that is inferred takes a while
+		t = described{t, spec}
 		spec.Name = model.ToolName(spec.Name) // as the model will call it
 		if _, taken := run.tools[spec.Name]; taken {
 			r.Log.Warn("tool left out: its name is taken", "tool", spec.Name)
@@ -120,6 +121,14 @@ func (r Runner) begin(tc tool.Context, history []model.Message) *run {
 	}
 	return run
 }
+
+// described is a tool whose spec is known.
+type described struct {
+	tool.Tool
+	spec tool.Spec
+}
+
+func (d described) Spec() tool.Spec { return d.spec }
 
 // guarded puts around a tool what every tool of a run has, unless it brings its own: reads are repeated, no call takes for ever, its
 // result has a limit, and the log tells of it.

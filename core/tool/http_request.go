@@ -58,7 +58,7 @@ type httpRequestOut struct {
 	Truncated string            `json:"truncated,omitempty"`
 }
 
-// Spec describes the tool.
+// Spec describes the tool. A list of hosts that is not to be understood is its Err, so that a host does not begin with it.
 func (h HTTPRequest) Spec() Spec { return h.typed().Spec() }
 
 // Call sends the request. Faults: Denied (reason guard.Blocked), Invalid (the URL, a header, a body that is too long),
@@ -68,8 +68,18 @@ func (h HTTPRequest) Call(ctx Context, input json.RawMessage) (any, error) {
 }
 
 func (h HTTPRequest) typed() Tool {
-	return ByName(New("http_request", "Sends an HTTP request to a public web server or API and gives the answer: status, headers, body as text. "+
-		"Redirects are followed. Hosts of private networks cannot be reached.", h.send))
+	err := h.Guard().Validate()
+	return marked{h.plain(), func(s *Spec) {
+		s.ByName = true
+		if s.Err == nil && err != nil {
+			s.Err = err
+		}
+	}}
+}
+
+func (h HTTPRequest) plain() Tool {
+	return New("http_request", "Sends an HTTP request to a public web server or API and gives the answer: status, headers, body as text. "+
+		"Redirects are followed. Hosts of private networks cannot be reached.", h.send)
 }
 
 // Guard is what the tool asks through.

@@ -151,6 +151,10 @@ func TestHTTPRequestEnvironment(t *testing.T) {
 	if _, err := request(t, tool.HTTPRequest{}, `{"url":"https://93.184.215.14/"}`); !fault.Is(err, fault.Denied) {
 		t.Errorf("a host that is not listed: %v", err)
 	}
+	t.Setenv("HTTP_ALLOWED_HOSTS", "https://api.example.com")
+	if err := tool.Builtin().Validate(); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), `http_request`) {
+		t.Errorf("a list that means nothing: %v", err)
+	}
 	t.Setenv("HTTP_ALLOWED_HOSTS", "")
 	if got := (tool.HTTPRequest{}).Guard().Allow; got != nil {
 		t.Errorf("hosts = %v, want none", got)

@@ -91,7 +91,7 @@ func (s Spec) check() error {
 var validName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
 // Builtin gives the tools that come with the package. Only get_current_time is offered by default; http_request and notebook are to
-// be named.
+// be named. Their schemas are made here, once for all their calls.
 func Builtin() Registry {
-	return Registry{GetCurrentTime{}, HTTPRequest{}, Notebook{}}
+	return Registry{GetCurrentTime{}.typed(), HTTPRequest{}.typed(), Notebook{}.typed()}
 }
