@@ -271,4 +271,3 @@ func (l life) until(ctx context.Context, taskID string, ok func(task.Task) bool)
 		}
 	}
 }
-
