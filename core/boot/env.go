@@ -14,27 +14,27 @@ import (
 
 // Env is the environment of a function, with its defaults.
 type Env struct {
-	TableName            string   // TABLE_NAME
-	EventBusName         string   // EVENT_BUS_NAME, default "default"
-	EventSource          string   // EVENT_SOURCE, default contract.Source
-	Region               string   // AWS_REGION, default us-east-1
-	BedrockRegion        string   // BEDROCK_REGION, default Region
-	ModelID              string   // BEDROCK_MODEL_ID; "": the model package's default
-	MaxTokens            int      // BEDROCK_MAX_TOKENS, default 4096
-	Temperature          float64  // BEDROCK_TEMPERATURE, default 0.7
-	ContextTokens        int      // BEDROCK_CONTEXT_TOKENS, default 0: what the model package knows of the model
-	Compaction           string   // COMPACTION, "summary" or "drop"
-	WebSocketEndpoint    string   // WEBSOCKET_ENDPOINT, https://
-	StreamEndpoint       string   // STREAM_ENDPOINT, https://; "": streams are not offered
-	CognitoIssuer        string   // COGNITO_ISSUER
-	CognitoClientID      string   // COGNITO_CLIENT_ID
-	MCPAllowedHosts      []string // MCP_ALLOWED_HOSTS, comma-separated; none: no host
-	SystemTaskPrincipals string   // SYSTEM_TASK_PRINCIPALS
-	MaxTaskDepth         int      // MAX_TASK_DEPTH, default 8
-	Strands              bool     // SNAPSHOT_FORMAT=strands
-	ScheduleGroup        string   // SCHEDULE_GROUP, of events that come later and reminders, default "default"
-	SchedulerRoleARN     string   // SCHEDULER_ROLE_ARN, what schedules put events as
-	ScheduleDeadLetters  string   // SCHEDULE_DEAD_LETTER_ARN, the queue for what a schedule could not deliver; "": none
+	TableName            string            // TABLE_NAME
+	EventBusName         string            // EVENT_BUS_NAME, default "default"
+	EventSource          string            // EVENT_SOURCE, default contract.Source
+	Region               string            // AWS_REGION, default us-east-1
+	BedrockRegion        string            // BEDROCK_REGION, default Region
+	ModelID              string            // BEDROCK_MODEL_ID; "": the model package's default
+	MaxTokens            int               // BEDROCK_MAX_TOKENS, default 4096
+	Temperature          float64           // BEDROCK_TEMPERATURE, default 0.7
+	ContextTokens        int               // BEDROCK_CONTEXT_TOKENS, default 0: what the model package knows of the model
+	Compaction           string            // COMPACTION, "summary" or "drop"
+	WebSocketEndpoint    string            // WEBSOCKET_ENDPOINT, https://
+	StreamEndpoint       string            // STREAM_ENDPOINT, https://; "": streams are not offered
+	CognitoIssuer        string            // COGNITO_ISSUER
+	CognitoClientID      string            // COGNITO_CLIENT_ID
+	MCPAllowedHosts      contract.MCPHosts // MCP_ALLOWED_HOSTS, comma-separated; none: no host
+	SystemTaskPrincipals string            // SYSTEM_TASK_PRINCIPALS
+	MaxTaskDepth         int               // MAX_TASK_DEPTH, default 8
+	Strands              bool              // SNAPSHOT_FORMAT=strands
+	ScheduleGroup        string            // SCHEDULE_GROUP, of events that come later and reminders, default "default"
+	SchedulerRoleARN     string            // SCHEDULER_ROLE_ARN, what schedules put events as
+	ScheduleDeadLetters  string            // SCHEDULE_DEAD_LETTER_ARN, the queue for what a schedule could not deliver; "": none
 }
 
 // Need is a variable that a function cannot do without.
@@ -70,6 +70,9 @@ func Load(getenv func(string) string, needs ...Need) (Env, error) {
 		MCPAllowedHosts: list(getenv("MCP_ALLOWED_HOSTS")), SystemTaskPrincipals: getenv("SYSTEM_TASK_PRINCIPALS"),
 		ScheduleGroup: r.or("SCHEDULE_GROUP", "default"), SchedulerRoleARN: getenv("SCHEDULER_ROLE_ARN"), ScheduleDeadLetters: getenv("SCHEDULE_DEAD_LETTER_ARN"),
 		MaxTaskDepth: r.number("MAX_TASK_DEPTH", 8, 1, 64), Strands: r.oneOf("SNAPSHOT_FORMAT", "segments", "strands") == "strands",
+	}
+	if err := e.MCPAllowedHosts.Check(); err != nil {
+		r.problems = append(r.problems, "MCP_ALLOWED_HOSTS must be hosts, without https:// and path")
 	}
 	if strings.HasPrefix(e.EventSource, "aws.") {
 		r.problems = append(r.problems, "EVENT_SOURCE must not start with aws.")

@@ -17,7 +17,8 @@ import (
 // turn runs it, so that task, turn and lease cannot disagree.
 type BindTask struct {
 	Edges
-	MaxDepth int // how many tasks may start one another
+	MaxDepth int               // how many tasks may start one another
+	MCPHosts contract.MCPHosts // hosts that MCP servers may have; a task that names another fails
 	Sleep    func(ctx context.Context, d time.Duration) error
 }
 
@@ -93,6 +94,9 @@ type binding struct {
 
 func (b binding) decide(ctx context.Context) (task.Result, bool, error) {
 	if err := b.request.Validate(b.MaxDepth); err != nil {
+		return b.refuse(ctx, fault.Public(err))
+	}
+	if err := contract.CheckMCPServers(b.request.MCPServers, b.MCPHosts); err != nil {
 		return b.refuse(ctx, fault.Public(err))
 	}
 	if b.task.Attempt >= task.MaxAttempts {

@@ -14,7 +14,7 @@ import (
 // CreateSession makes a chat session for a user.
 type CreateSession struct {
 	Edges
-	MCPHosts []string // hosts that MCP servers may have
+	MCPHosts contract.MCPHosts // hosts that MCP servers may have
 }
 
 // CreateSessionIn is what to make. CreatedBy names the call: the same again gets the first answer.

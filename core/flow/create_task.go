@@ -15,18 +15,20 @@ import (
 // CreateTask starts a task for a verified caller.
 type CreateTask struct {
 	Edges
-	Grants Grants        // who may start a task as a system
-	Wait   time.Duration // how long a caller who waits is kept, default 24 s: API Gateway gives up at 30 s
-	Sleep  func(ctx context.Context, d time.Duration) error
+	Grants   Grants            // who may start a task as a system
+	MCPHosts contract.MCPHosts // hosts that MCP servers may have
+	Wait     time.Duration     // how long a caller who waits is kept, default 24 s: API Gateway gives up at 30 s
+	Sleep    func(ctx context.Context, d time.Duration) error
 }
 
 // CreateTaskIn is what to do. System, if not empty, asks to run it as that system.
 type CreateTaskIn struct {
-	Caller    string // verified sub
-	Request   string
-	SessionID string
-	System    string
-	Wait      bool
+	Caller     string // verified sub
+	Request    string
+	SessionID  string
+	System     string
+	MCPServers map[string]contract.MCPServer // instead of the session's; nil: those
+	Wait       bool
 }
 
 // Do records the task and sends it to the bus; it waits for the result if asked and if it comes in time. Faults: Invalid, Denied
@@ -34,6 +36,7 @@ type CreateTaskIn struct {
 func (f CreateTask) Do(ctx context.Context, in CreateTaskIn) (task.Result, error) {
 	r := task.Request{
 		TaskID: f.NewID(), Principal: task.User(in.Caller), Request: in.Request, SessionID: in.SessionID, DeliveryID: "dlv_" + f.NewID(),
+		MCPServers: in.MCPServers,
 	}
 	if in.System != "" {
 		if !f.Grants.Allow(in.Caller, in.System) {
@@ -43,6 +46,9 @@ func (f CreateTask) Do(ctx context.Context, in CreateTaskIn) (task.Result, error
 	}
 	r.RootID = r.TaskID
 	if err := r.Validate(0); err != nil {
+		return task.Result{}, err
+	}
+	if err := contract.CheckMCPServers(r.MCPServers, f.MCPHosts); err != nil {
 		return task.Result{}, err
 	}
 	created, err := racing(ctx, func() (task.Task, bool, error) {

@@ -58,7 +58,6 @@ type Servers struct {
 // Missing is a server that cannot be used, and why, in words that hold nothing the server said.
 type Missing struct {
 	Label, Reason string
-	err           error
 }
 
 // Connect connects to all servers that are not disabled, at the same time, and lists their tools. A server that fails is Missing
@@ -86,7 +85,7 @@ func (d Dialer) Connect(ctx context.Context, specs map[string]contract.MCPServer
 			continue
 		}
 		d.Log.WarnContext(ctx, "MCP server not connected", "server", label, "reason", fault.Public(errs[i]))
-		s.missing = append(s.missing, Missing{label, fault.Public(errs[i]), errs[i]})
+		s.missing = append(s.missing, Missing{label, fault.Public(errs[i])})
 		if !specs[label].ContinueOnError && fatal == nil {
 			fatal = fmt.Errorf("connect MCP server %s: %w", label, named(label, errs[i]))
 		}

@@ -24,6 +24,7 @@ type Engine struct {
 	flow.Edges
 	Model        loop.Model
 	Tools        tool.Registry
+	Servers      Servers // nil: external servers that sessions name are not connected
 	Skills       Skills
 	Instructions string         // the system prompt of sessions that have none; default loop.DefaultSystemPrompt
 	Sockets      *socket.Caster // nil: nobody follows

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/loop"
 	"github.com/steadfast-agents/steadfast/core/model"
@@ -16,7 +17,8 @@ import (
 type setup struct {
 	request model.Request
 	tools   []tool.Tool
-	task    *task.Task // nil: not a task's turn, or its run is over
+	servers map[string]contract.MCPServer // external ones, whose tools lend adds
+	task    *task.Task                    // nil: not a task's turn, or its run is over
 }
 
 func (o *owner) setup(ctx context.Context) (setup, error) {
@@ -43,7 +45,7 @@ func (o *owner) setup(ctx context.Context) (setup, error) {
 	if s.request.System == "" {
 		s.request.System = loop.DefaultSystemPrompt
 	}
-	s.tools = o.Tools.Default()
+	s.tools, s.servers = o.Tools.Default(), config.MCPServers
 	if config.Tools != nil {
 		var unknown []string
 		if s.tools, unknown = o.Tools.Pick(ownTools(config.Tools)...); len(unknown) > 0 {
@@ -97,5 +99,8 @@ func override(c *session.Config, t task.Task) {
 	}
 	if r.Tools != nil {
 		c.Tools = r.Tools
+	}
+	if r.MCPServers != nil {
+		c.MCPServers = r.MCPServers
 	}
 }

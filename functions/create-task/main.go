@@ -13,7 +13,7 @@ import (
 
 func main() {
 	edges := boot.MustOpen(boot.Table)
-	create := flow.CreateTask{Edges: edges.Edges, Grants: flow.ParseGrants(edges.SystemTaskPrincipals)}
+	create := flow.CreateTask{Edges: edges.Edges, Grants: flow.ParseGrants(edges.SystemTaskPrincipals), MCPHosts: edges.MCPAllowedHosts}
 	lambda.Start(entry.HTTP(edges.Log, decode, entry.Wire(create.Do), status))
 }
 
@@ -23,13 +23,16 @@ func decode(r entry.Request) (in flow.CreateTaskIn, err error) {
 		return in, err
 	}
 	var body struct {
-		Request   string `json:"request"`
-		SessionID string `json:"sessionId"`
-		System    string `json:"system"`
-		Wait      bool   `json:"wait"`
+		Request    string                        `json:"request"`
+		SessionID  string                        `json:"sessionId"`
+		System     string                        `json:"system"`
+		MCPServers map[string]contract.MCPServer `json:"mcpServers"`
+		Wait       bool                          `json:"wait"`
 	}
 	err = r.Body(&body)
-	return flow.CreateTaskIn{Caller: caller.ID, Request: body.Request, SessionID: body.SessionID, System: body.System, Wait: body.Wait}, err
+	return flow.CreateTaskIn{
+		Caller: caller.ID, Request: body.Request, SessionID: body.SessionID, System: body.System, MCPServers: body.MCPServers, Wait: body.Wait,
+	}, err
 }
 
 // status tells a caller who waited whether the result is there.

@@ -13,7 +13,7 @@ import (
 
 func main() {
 	edges := boot.MustOpen(boot.Table)
-	bind := flow.BindTask{Edges: edges.Edges, MaxDepth: edges.MaxTaskDepth}
+	bind := flow.BindTask{Edges: edges.Edges, MaxDepth: edges.MaxTaskDepth, MCPHosts: edges.MCPAllowedHosts}
 	lambda.Start(entry.Event(edges.Log, edges.Table, func(ctx context.Context, detail task.Request, envelopeID string) error {
 		_, err := bind.Do(ctx, flow.BindTaskIn{Request: detail, EnvelopeID: envelopeID})
 		return err

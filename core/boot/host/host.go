@@ -10,7 +10,9 @@ import (
 	"github.com/steadfast-agents/steadfast/core/bedrock"
 	"github.com/steadfast-agents/steadfast/core/boot"
 	"github.com/steadfast-agents/steadfast/core/boot/live"
+	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/mcp"
 	"github.com/steadfast-agents/steadfast/core/skill"
 	"github.com/steadfast-agents/steadfast/core/tool"
 	"github.com/steadfast-agents/steadfast/core/turn"
@@ -75,9 +77,14 @@ func Engine(e boot.Edges, c Content) *turn.Engine {
 	}
 	asked := Model(e)
 	return &turn.Engine{
-		Edges: e.Edges, Model: asked, Compaction: compaction(e, asked), Tools: c.Tools, Skills: turn.Skills{Set: set, Found: found}, Instructions: c.Instructions, Sockets: live.Sockets(e), Strands: e.Strands,
+		Edges: e.Edges, Model: asked, Compaction: compaction(e, asked), Tools: c.Tools, Servers: servers(e), Skills: turn.Skills{Set: set, Found: found}, Instructions: c.Instructions, Sockets: live.Sockets(e), Strands: e.Strands,
 		Remembered: &turn.Memory{},
 	}
+}
+
+// servers connects to the MCP servers of sessions, and keeps them connected for their next turns.
+func servers(e boot.Edges) *mcp.Warm {
+	return &mcp.Warm{Dialer: mcp.Dialer{AllowedHosts: slices.Concat(contract.MCPHosts{}, e.MCPAllowedHosts), Log: e.Log}}
 }
 
 // compaction keeps histories within what the model takes, or within what the environment says that it does.
