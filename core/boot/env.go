@@ -29,6 +29,7 @@ type Env struct {
 	CognitoIssuer        string            // COGNITO_ISSUER
 	CognitoClientID      string            // COGNITO_CLIENT_ID
 	MCPAllowedHosts      contract.MCPHosts // MCP_ALLOWED_HOSTS, comma-separated; none: no host
+	HTTPAllowedHosts     []string          // HTTP_ALLOWED_HOSTS, comma-separated, of the tool http_request; none: every public host
 	SystemTaskPrincipals string            // SYSTEM_TASK_PRINCIPALS
 	MaxTaskDepth         int               // MAX_TASK_DEPTH, default 8
 	Strands              bool              // SNAPSHOT_FORMAT=strands
@@ -67,7 +68,7 @@ func Load(getenv func(string) string, needs ...Need) (Env, error) {
 		MaxTokens: r.number("BEDROCK_MAX_TOKENS", 4096, 1, 1_000_000), Temperature: r.fraction("BEDROCK_TEMPERATURE", 0.7),
 		ContextTokens: r.number("BEDROCK_CONTEXT_TOKENS", 0, 0, 10_000_000), Compaction: r.oneOf("COMPACTION", "summary", "drop"),
 		WebSocketEndpoint: r.url("WEBSOCKET_ENDPOINT"), StreamEndpoint: r.url("STREAM_ENDPOINT"), CognitoIssuer: r.url("COGNITO_ISSUER"), CognitoClientID: getenv("COGNITO_CLIENT_ID"),
-		MCPAllowedHosts: list(getenv("MCP_ALLOWED_HOSTS")), SystemTaskPrincipals: getenv("SYSTEM_TASK_PRINCIPALS"),
+		MCPAllowedHosts: list(getenv("MCP_ALLOWED_HOSTS")), HTTPAllowedHosts: list(getenv("HTTP_ALLOWED_HOSTS")), SystemTaskPrincipals: getenv("SYSTEM_TASK_PRINCIPALS"),
 		ScheduleGroup: r.or("SCHEDULE_GROUP", "default"), SchedulerRoleARN: getenv("SCHEDULER_ROLE_ARN"), ScheduleDeadLetters: getenv("SCHEDULE_DEAD_LETTER_ARN"),
 		MaxTaskDepth: r.number("MAX_TASK_DEPTH", 8, 1, 64), Strands: r.oneOf("SNAPSHOT_FORMAT", "segments", "strands") == "strands",
 	}

@@ -32,13 +32,13 @@ func TestLoad(t *testing.T) {
 		"TABLE_NAME": "agents", "EVENT_BUS_NAME": "apps", "EVENT_SOURCE": "acme.agent", "AWS_REGION": "eu-west-1",
 		"BEDROCK_REGION": "us-west-2", "BEDROCK_MODEL_ID": "m", "BEDROCK_MAX_TOKENS": "100", "BEDROCK_TEMPERATURE": "0",
 		"WEBSOCKET_ENDPOINT": "https://ws.example.com/live/", "COGNITO_ISSUER": "https://issuer.example.com/pool", "COGNITO_CLIENT_ID": "c",
-		"MCP_ALLOWED_HOSTS": " mcp.example.com , ,tools.example.com", "SYSTEM_TASK_PRINCIPALS": "ada:*", "MAX_TASK_DEPTH": "3",
+		"MCP_ALLOWED_HOSTS": " mcp.example.com , ,tools.example.com", "HTTP_ALLOWED_HOSTS": "api.example.com, *.example.org", "SYSTEM_TASK_PRINCIPALS": "ada:*", "MAX_TASK_DEPTH": "3",
 		"BEDROCK_CONTEXT_TOKENS": "16000", "COMPACTION": "drop", "SNAPSHOT_FORMAT": "strands", "SCHEDULE_GROUP": "g", "SCHEDULER_ROLE_ARN": "arn:aws:iam::1:role/r", "SCHEDULE_DEAD_LETTER_ARN": "arn:aws:sqs:q",
 	}), boot.Table, boot.WebSocket, boot.Issuer, boot.ClientID)
 	want := boot.Env{
 		TableName: "agents", EventBusName: "apps", EventSource: "acme.agent", Region: "eu-west-1", BedrockRegion: "us-west-2", ModelID: "m",
 		MaxTokens: 100, ContextTokens: 16000, Compaction: "drop", WebSocketEndpoint: "https://ws.example.com/live", CognitoIssuer: "https://issuer.example.com/pool", CognitoClientID: "c",
-		MCPAllowedHosts: []string{"mcp.example.com", "tools.example.com"}, SystemTaskPrincipals: "ada:*", MaxTaskDepth: 3, Strands: true,
+		MCPAllowedHosts: []string{"mcp.example.com", "tools.example.com"}, HTTPAllowedHosts: []string{"api.example.com", "*.example.org"}, SystemTaskPrincipals: "ada:*", MaxTaskDepth: 3, Strands: true,
 		ScheduleGroup: "g", SchedulerRoleARN: "arn:aws:iam::1:role/r", ScheduleDeadLetters: "arn:aws:sqs:q",
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
