@@ -25,7 +25,9 @@ func (c *Cloud) loadModel() (err error) {
 	kind, rest, _ := strings.Cut(c.options.ModelSpec, ":")
 	switch {
 	case kind == "openai":
-		c.model, err = c.openAI(rest)
+		var r bedrock.Responder
+		r, err = OpenAI(rest)
+		c.model = c.local(r)
 	case kind == "bedrock":
 		c.model, err = c.upstream(context.Background(), rest)
 	case c.options.ModelSpec == "", c.options.ModelSpec == "offline":
@@ -38,14 +40,14 @@ func (c *Cloud) loadModel() (err error) {
 
 func (c *Cloud) local(r bedrock.Responder) http.Handler { return &bedrock.Server{Model: r, Log: c.log} }
 
-// openAI is a model of a server of the OpenAI API.
-func (c *Cloud) openAI(spec string) (http.Handler, error) {
+// OpenAI is a model of a server of the OpenAI API: <base-url>#<name>.
+func OpenAI(spec string) (bedrock.Responder, error) {
 	base, name, _ := strings.Cut(spec, "#")
 	u, err := url.Parse(base)
 	if err != nil || name == "" || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, fmt.Errorf("the model %q is none: openai:<base-url>#<name> is meant, such as openai:http://127.0.0.1:11434/v1#llama3.2", "openai:"+spec)
 	}
-	return c.local(openai.New(base, name)), nil
+	return openai.New(base, name), nil
 }
 
 // upstream is the real service, with the user's own credentials and region.

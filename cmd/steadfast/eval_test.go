@@ -1,0 +1,132 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestEvalFromTheBeginning: a skill is begun, gets cases, is run with the offline model, goes on, is graded anew, reported and
+// compared. Nothing but times differs from one day to the next.
+func TestEvalFromTheBeginning(t *testing.T) {
+	start := at(t)
+	skillFolder(t, map[string]string{"x/refund/SKILL.md": "---\nname: refund\ndescription: Gives money back.\n---\nAsk.", "x/refund/terms.md": "30 days"})
+	do := func(status int, args ...string) (out, err string) {
+		t.Helper()
+		r := start("")
+		r.run(t, status, args...)
+		return r.out.String(), r.err.String()
+	}
+	out, _ := do(0, "eval", "init", "x/refund")
+	same(t, "init", out, "x/refund/evals/evals.json and x/refund/evals/triggers.json written; put your own cases there, then run steadfast eval run x/refund\n")
+	_, err := do(1, "eval", "init", "x/refund")
+	same(t, "init again", err, "steadfast: the skill has evals already\n")
+	do(0, "eval", "run", "x/refund") // the cases as they are begun are sound
+
+	const suite = `[{"id":1,"name":"terms","prompt":"call read_skill_file with {\"name\":\"refund\",\"path\":\"terms.md\"}","assertions":[{"text":"knows the terms","contains":"30 days"}]},
+		{"id":2,"name":"judged","prompt":"say \"hello\"","assertions":["is kind"]}]`
+	if err := os.WriteFile("x/refund/evals/evals.json", []byte(suite), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, _ = do(0, "--json", "eval", "run", "x/refund", "--jobs", "3")
+	var b struct {
+		RunSummary map[string]json.RawMessage `json:"run_summary"`
+	}
+	if err := json.Unmarshal([]byte(out), &b); err != nil {
+		t.Fatal(err)
+	}
+	var delta map[string]float64
+	if err := json.Unmarshal(b.RunSummary["delta"], &delta); err != nil || delta["pass_rate"] != 0.5 { // the offline model passes nothing that needs judging
+		t.Errorf("delta %s, %v", b.RunSummary["delta"], err)
+	}
+	_, err = do(0, "eval", "run", "x/refund")
+	if !strings.Contains(err, "iteration 2: 4 runs, 4 are there already") {
+		t.Errorf("run again: %s", err)
+	}
+	out, _ = do(0, "eval", "grade", "x/refund", "--again")
+	same(t, "grade", out, "iteration 2: 4 graded, 0 graded before, 0 without a result\n")
+	do(0, "eval", "feedback", "x/refund", "terms", "")
+	do(1, "eval", "feedback", "x/refund", "../../x", "")
+	out, _ = do(0, "eval", "report", "x/refund")
+	same(t, "report", out, "x/refund-workspace/iteration-2/report.html\n")
+	out, _ = do(0, "eval", "compare", "x/refund")
+	if !strings.HasPrefix(out, "WITH THE SKILL  iteration 1") || !strings.Contains(out, "\neval-terms ") {
+		t.Errorf("compare: %s", out)
+	}
+	if err := os.Remove("x/refund-workspace/iteration-2/eval-terms/with_skill/timing.json"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = do(1, "eval", "aggregate", "x/refund")
+	if !strings.Contains(err, "not everything is there: eval-terms with_skill run 1: timing.json") {
+		t.Errorf("aggregate: %s", err)
+	}
+	for _, wrong := range [][]string{{"x/none"}, {"x/refund", "--model", "guess"}, {"x/refund", "--jobs", "0"}, {"x/refund", "--runs", "0"}, {"x/refund", "--instructions", "none.md"}} {
+		do(1, append([]string{"eval", "run"}, wrong...)...)
+	}
+	do(1, "eval", "report", "x/refund", "--iteration", "9")
+}
+
+func TestTriggerCommands(t *testing.T) {
+	start := at(t)
+	skillFolder(t, map[string]string{
+		"x/refund/SKILL.md": "---\nname: refund\ndescription: Gives money back.\n---\nAsk.", "x/other/SKILL.md": "---\nname: other\ndescription: Else.\n---\nDo.",
+		"x/refund/evals/triggers.json": `[{"query":"call activate_skill with {\"name\":\"refund\"}","should_trigger":true},{"query":"give it back","should_trigger":true},
+			{"query":"call activate_skill with {\"name\":\"other\"}","should_trigger":false},{"query":"hello","should_trigger":false}]`,
+	})
+	r := start("")
+	r.run(t, 0, "trigger", "split", "x/refund", "--seed", "3")
+	same(t, "split", r.out.String(), "2 queries to train, 2 to validate, seed 3: x/refund-workspace/trigger/split.json\n")
+	r = start("")
+	r.run(t, 1, "trigger", "split", "x/refund", "--seed", "4")
+	r = start("")
+	r.run(t, 0, "trigger", "run", "x/refund", "--set", "all", "--jobs", "4")
+	if got := r.out.String(); !strings.Contains(got, "iteration 1, all: 3 of 4 queries pass (0.75); precision 1, recall 0.5, accuracy 0.75; 0 runs failed\n") {
+		t.Errorf("run: %s", got)
+	}
+	r = start("")
+	r.run(t, 0, "--json", "trigger", "run", "x/refund")
+	var got struct {
+		Result struct {
+			Seed    int
+			Results []struct{ Runs int }
+		}
+	}
+	if err := json.Unmarshal([]byte(r.out.String()), &got); err != nil || got.Result.Seed != 3 || len(got.Result.Results) != 2 || got.Result.Results[0].Runs != 3 {
+		t.Errorf("run as JSON: %+v, %v", got, err)
+	}
+	r = start("")
+	r.run(t, 0, "trigger", "report", "x/refund")
+	if !strings.HasPrefix(r.out.String(), "ITERATION  TRAIN") {
+		t.Errorf("report: %s", r.out.String())
+	}
+}
+
+// TestExampleSkills: their evals run, pass with the skill, and are the better for it; their queries split.
+func TestExampleSkills(t *testing.T) {
+	start := at(t)
+	full, err := filepath.Abs("../../agent/skills")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"incident-report", "meeting-times"} {
+		r := start("")
+		r.run(t, 0, "--json", "eval", "--workspace", "ws-"+name, "run", filepath.Join(full, name))
+		var b struct {
+			RunSummary map[string]map[string]any `json:"run_summary"`
+		}
+		if err := json.Unmarshal([]byte(r.out.String()), &b); err != nil {
+			t.Fatal(err)
+		}
+		rate := func(configuration string) any { return b.RunSummary[configuration]["pass_rate"].(map[string]any)["mean"] }
+		if diff := cmp.Diff([]any{1.0, 0.25}, []any{rate("with_skill"), rate("without_skill")}); diff != "" {
+			t.Errorf("%s with and without (-want +got):\n%s", name, diff)
+		}
+	}
+	r := start("")
+	r.run(t, 0, "trigger", "--workspace", "ws", "split", filepath.Join(full, "incident-report"))
+}

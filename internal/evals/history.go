@@ -1,0 +1,71 @@
+package evals
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"unicode/utf8"
+
+	"github.com/steadfast-agents/steadfast/core/skill"
+)
+
+// TriggerLine is one iteration of a description.
+type TriggerLine struct {
+	Iteration   int             `json:"iteration"`
+	Description string          `json:"description"`
+	Train       *TriggerSummary `json:"train,omitempty"`
+	Validation  *TriggerSummary `json:"validation,omitempty"`
+	Failures    []string        `json:"failures,omitempty"` // queries of the train set that failed: these guide the next description
+	TooLong     bool            `json:"too_long,omitempty"`
+}
+
+// TriggerHistory is all iterations, and the number of the best: the highest pass rate of the validation set, of those the first.
+// 0: none has one.
+type TriggerHistory struct {
+	Lines []TriggerLine `json:"iterations"`
+	Best  int           `json:"best"`
+}
+
+// TriggerHistory reads them.
+func (w Workspace) TriggerHistory() (TriggerHistory, error) {
+	h := TriggerHistory{Lines: []TriggerLine{}}
+	all, err := numbered(filepath.Join(string(w), "trigger"), iterationName)
+	if err != nil {
+		return h, err
+	}
+	best := -1.0
+	for _, n := range all {
+		line := TriggerLine{Iteration: n}
+		for _, set := range []string{TrainSet, ValidationSet} {
+			var r TriggerResult
+			err := readJSON(filepath.Join(w.Trigger(n), set+".json"), &r)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return h, err
+			}
+			line.add(set, r)
+		}
+		h.Lines = append(h.Lines, line)
+		if line.Validation != nil && line.Validation.PassRate > best {
+			best, h.Best = line.Validation.PassRate, n
+		}
+	}
+	return h, nil
+}
+
+func (l *TriggerLine) add(set string, r TriggerResult) {
+	l.Description = r.Description
+	l.TooLong = utf8.RuneCountInString(r.Description) > skill.MaxDescription
+	if set == ValidationSet {
+		l.Validation = &r.Summary
+		return
+	}
+	l.Train = &r.Summary
+	for _, row := range r.Results {
+		if !row.Pass && row.Runs > 0 {
+			l.Failures = append(l.Failures, row.Query)
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package evals
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+//go:embed report.html
+var page string
+
+// reportView is what the page shows.
+type reportView struct {
+	Skill, Model, Baseline, Created string
+	Iteration                       int
+	Metrics                         []metricView
+	Evals                           []evalView
+	Patterns                        []patternView
+	Problems                        []string
+	Compared                        *Comparison
+}
+
+type metricView struct {
+	Name string
+	Bars []barView
+	Note string
+}
+
+type barView struct {
+	Label, Value string
+	Percent      float64 // of the widest
+	Skill        bool
+}
+
+type evalView struct {
+	Name, Prompt, Feedback string
+	Reviewed               bool
+	Rows                   []assertionView
+}
+
+type assertionView struct {
+	Text           string
+	Skill, Base    string // 2/3
+	SkillOK, Worse bool
+	Evidence       string
+}
+
+type patternView struct {
+	Name string
+	List []string
+}
+
+// Report writes report.html of an iteration, with the difference to the one before it if that was aggregated, and gives its path.
+// Idempotent.
+func Report(w Workspace, n int) (string, error) {
+	i := w.Iteration(n)
+	m, err := i.Manifest()
+	if err != nil {
+		return "", err
+	}
+	b, err := ReadBenchmark(i)
+	if err != nil {
+		return "", err
+	}
+	feedback, err := ReadFeedback(i)
+	if err != nil {
+		return "", err
+	}
+	v := reportView{Skill: m.Skill, Model: m.Model, Baseline: m.Baseline, Created: m.CreatedAt, Iteration: n}
+	v.Metrics, v.Patterns = b.metricViews(), b.patternViews()
+	v.Problems = slices.Concat(b.Failed, b.Missing)
+	for _, u := range b.Ungraded {
+		v.Problems = append(v.Problems, u+": no assertions, so no pass rate")
+	}
+	v.Evals = b.evalViews(i, feedback)
+	if before, err := ReadBenchmark(w.Iteration(n - 1)); err == nil {
+		v.Compared = new(Compare(n-1, n, before, b))
+	}
+	parsed, err := template.New("report").Funcs(template.FuncMap{"number": number, "signed": signed}).Parse(page)
+	if err != nil {
+		return "", fmt.Errorf("report: %w", err)
+	}
+	var out strings.Builder
+	if err := parsed.Execute(&out, v); err != nil {
+		return "", fmt.Errorf("report: %w", err)
+	}
+	path := filepath.Join(string(i), ReportFile)
+	return path, writeFile(path, []byte(out.String()))
+}
+
+func number(v float64) string { return strconv.FormatFloat(round(v), 'f', -1, 64) }
+
+func signed(v float64) string {
+	if v > 0 {
+		return "+" + number(v)
+	}
+	return number(v)
+}
+
+// metricViews are the bars.
+func (b Benchmark) metricViews() []metricView {
+	metrics := []struct {
+		name  string
+		of    func(Configuration) Stat
+		delta *float64
+		full  float64 // what the whole width stands for; 0: the largest
+		unit  string
+	}{
+		{"Pass rate", func(c Configuration) Stat { return c.PassRate }, b.RunSummary.Delta.PassRate, 1, ""},
+		{"Time", func(c Configuration) Stat { return c.TimeSeconds }, b.RunSummary.Delta.TimeSeconds, 0, " s"},
+		{"Tokens", func(c Configuration) Stat { return c.Tokens }, b.RunSummary.Delta.Tokens, 0, ""},
+	}
+	var all []metricView
+	for _, m := range metrics {
+		view := metricView{Name: m.name, Note: "no difference known"}
+		if m.delta != nil {
+			view.Note = "difference " + signed(*m.delta) + m.unit
+		}
+		full := m.full
+		for _, c := range b.RunSummary.Configurations {
+			if m.full == 0 {
+				full = max(full, m.of(c).Mean)
+			}
+		}
+		for i, c := range b.RunSummary.Configurations {
+			s := m.of(c)
+			bar := barView{Label: strings.ReplaceAll(c.Name, "_", " "), Skill: i == 0, Value: "no runs"}
+			if s.N > 0 {
+				bar.Value = fmt.Sprintf("%s%s ± %s, %d runs", number(s.Mean), m.unit, number(s.StdDev), s.N)
+			}
+			if full > 0 {
+				bar.Percent = min(100*s.Mean/full, 100)
+			}
+			view.Bars = append(view.Bars, bar)
+		}
+		all = append(all, view)
+	}
+	return all
+}
+
+func (b Benchmark) patternViews() (all []patternView) {
+	p := b.Patterns
+	for _, v := range []patternView{
+		{"Pass only with the skill: this is what it adds", p.OnlySkill}, {"Pass only without the skill: here it does harm", p.OnlyBase},
+		{"Pass always: they show nothing about the skill", p.AlwaysPass}, {"Fail always: broken, or too hard", p.AlwaysFail},
+		{"Runs of one eval differ", p.Uneven}, {"Three times the others", p.Outliers},
+	} {
+		if len(v.List) > 0 {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// evalViews are the cases with their assertions, in order.
+func (b Benchmark) evalViews(i Iteration, feedback Feedback) []evalView {
+	views := map[string]*evalView{}
+	rows := map[string]map[string]*tally{}
+	evidence := map[string]string{}
+	var order []string
+	for _, r := range b.Runs {
+		if views[r.Eval] == nil {
+			text, reviewed := feedback[r.Eval]
+			views[r.Eval] = &evalView{Name: r.Eval, Prompt: i.prompt(r.Eval), Feedback: text, Reviewed: reviewed}
+			rows[r.Eval] = map[string]*tally{}
+			order = append(order, r.Eval)
+		}
+		side := 0
+		if r.Configuration != WithSkill {
+			side = 1
+		}
+		for _, one := range r.Results {
+			if rows[r.Eval][one.Text] == nil {
+				rows[r.Eval][one.Text] = &tally{}
+			}
+			t := rows[r.Eval][one.Text]
+			t.total[side]++
+			if one.Passed {
+				t.passed[side]++
+			}
+			if side == 0 {
+				evidence[r.Eval+one.Text] = one.Evidence
+			}
+		}
+	}
+	var all []evalView
+	for _, name := range order {
+		v := views[name]
+		for _, text := range slices.Sorted(maps.Keys(rows[name])) {
+			t := rows[name][text]
+			v.Rows = append(v.Rows, assertionView{
+				Text: text, Skill: fmt.Sprintf("%d/%d", t.passed[0], t.total[0]), Base: fmt.Sprintf("%d/%d", t.passed[1], t.total[1]),
+				SkillOK: t.passed[0] == t.total[0], Worse: t.passed[0]*t.total[1] < t.passed[1]*t.total[0], Evidence: evidence[name+text],
+			})
+		}
+		all = append(all, *v)
+	}
+	return all
+}
+
+// prompt is what a case asked, or "".
+func (i Iteration) prompt(eval string) string {
+	var meta struct {
+		Prompt string `json:"prompt"`
+	}
+	if readJSON(filepath.Join(string(i), eval, metadataFile), &meta) != nil {
+		return "" // the page is for people: the numbers do not depend on it
+	}
+	return meta.Prompt
+}

@@ -1,0 +1,85 @@
+package evals_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/steadfast-agents/steadfast/core/model"
+	"github.com/steadfast-agents/steadfast/internal/evals"
+)
+
+func TestReportAndCompare(t *testing.T) {
+	files := skillFiles()
+	files["refund/evals/evals.json"] = strings.Replace(cases, "Refund order 7", "Refund order 7 <script>alert(1)</script>", 1)
+	dir := folder(t, files)
+	s, w := open(t, filepath.Join(dir, "refund")), evals.Workspace(filepath.Join(dir, "ws"))
+	worse := false
+	m := &scripted{answer: func(req model.Request) (string, []model.ToolUse, int, error) {
+		if worse && strings.Contains(req.Messages[0].PlainText(), "order 8") {
+			return "Yes.", nil, 900, nil
+		}
+		return clerk(req)
+	}}
+	r := runner(s, w, m)
+	for _, worse = range []bool{false, true} {
+		r.New = worse
+		ran, err := r.Run(t.Context())
+		must(t, err)
+		_, err = evals.Grader{Subject: s}.Grade(t.Context(), ran.Dir)
+		must(t, err)
+		_, err = evals.Aggregate(ran.Dir, evals.WithoutSkill, 1)
+		must(t, err)
+	}
+	must(t, evals.Feedback{"eval-order-7": "", "eval-two-refund-order-8-please-and": "too <short>"}.Write(w.Iteration(2)))
+	path, err := evals.Report(w, 2)
+	must(t, err)
+	page, err := os.ReadFile(path)
+	must(t, err)
+	for _, want := range []string{
+		"<title>refund, iteration 2</title>", "0.75 ± 0.3536, 2 runs", `width:75.0%`, "&lt;script&gt;", "Feedback: fine", "too &lt;short&gt;",
+		"Since iteration 1", "No longer holds:", "says no", "difference &#43;0.5",
+	} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the report lacks %q", want)
+		}
+	}
+	if strings.Contains(string(page), "<script") {
+		t.Error("the report runs what a case says")
+	}
+	a, err := evals.ReadBenchmark(w.Iteration(1))
+	must(t, err)
+	b, err := evals.ReadBenchmark(w.Iteration(2))
+	must(t, err)
+	c := evals.Compare(1, 2, a, b)
+	if c.Metrics[0].Difference != -0.25 || len(c.Gained) != 0 || cmp.Diff([]string{"eval-two-refund-order-8-please-and: says no"}, c.Lost) != "" {
+		t.Errorf("compared: %+v", c)
+	}
+	if back := evals.Compare(2, 1, b, a); len(back.Gained) != 1 || back.Metrics[0].Difference != 0.25 {
+		t.Errorf("the other way: %+v", back)
+	}
+}
+
+// TestOtherToolsFiles: what other tools write is read.
+func TestOtherToolsFiles(t *testing.T) {
+	var g evals.Grading
+	must(t, json.Unmarshal([]byte(`{"expectations":[{"text":"a","passed":true,"evidence":"e"},{"text":"b","passed":false,"evidence":""},{"text":"c","passed":true,"evidence":""}],"summary":{"pass_rate":0.67}}`), &g))
+	if g.Summary.Total != 3 || *g.Summary.PassRate != 0.6667 {
+		t.Errorf("grading %+v", g)
+	}
+	must(t, json.Unmarshal([]byte(`{"assertion_results":[]}`), &g))
+	if g.Summary.PassRate != nil {
+		t.Errorf("nothing to grade has the rate %v", *g.Summary.PassRate)
+	}
+	i := evals.Workspace(t.TempDir()).Iteration(1)
+	must(t, os.MkdirAll(string(i), 0o755), os.WriteFile(filepath.Join(string(i), "feedback.json"), []byte(`{"reviews":[{"run_id":"eval-a","feedback":"no"}],"status":"done"}`), 0o644))
+	f, err := evals.ReadFeedback(i)
+	must(t, err)
+	if f["eval-a"] != "no" {
+		t.Errorf("feedback %v", f)
+	}
+}

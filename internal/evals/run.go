@@ -1,0 +1,261 @@
+package evals
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/skill"
+)
+
+// Runner runs the cases of a skill, each in every configuration.
+type Runner struct {
+	Agent     Agent
+	ModelName string        // for the record
+	Subject   *Subject      // the skill
+	Old       *Subject      // an earlier version as the baseline; nil: no skill
+	Workspace Workspace     // where results go
+	Only      []string      // the cases to run, by folder, name or id; nil: all
+	Runs      int           // of each case and configuration; 0: 1
+	Jobs      int           // at the same time; 0: 1
+	Timeout   time.Duration // of a run; 0: 10 minutes
+	New       bool          // begin a new iteration even if nothing has changed
+	Now       func() time.Time
+	Progress  func(Progress) // nil: nobody watches. One call at a time
+}
+
+// Progress is how far an iteration is.
+type Progress struct {
+	Iteration, Done, Failed, Kept, Total int    // Kept: of Done, those from an earlier try
+	Last                                 string // the run that has just ended; "" at the beginning
+	Err                                  error  // why it failed
+	Took                                 time.Duration
+}
+
+// Ran is what a Run came to.
+type Ran struct {
+	Iteration int
+	Dir       Iteration
+	Progress
+}
+
+// errRuns is for runs without a result.
+var errRuns = errors.New("runs failed")
+
+// job is one run that is to be made.
+type job struct {
+	c             Case
+	configuration string
+	dir, name     string
+}
+
+// Run runs what the iteration lacks. A run that fails leaves failed.json, is counted and is tried again by the next Run; the
+// others go on. Idempotent once all runs are there. Faults: Invalid, NotFound; an error that says how many runs failed; ctx's.
+func (r Runner) Run(ctx context.Context) (Ran, error) {
+	suite, err := r.Subject.Suite()
+	if err != nil {
+		return Ran{}, err
+	}
+	cases, err := r.pick(suite.Cases)
+	if err != nil {
+		return Ran{}, err
+	}
+	m, err := r.manifest(suite)
+	if err != nil {
+		return Ran{}, err
+	}
+	n, err := r.Workspace.Begin(m, r.New, r.now())
+	if err != nil {
+		return Ran{}, err
+	}
+	ran := Ran{Iteration: n, Dir: r.Workspace.Iteration(n)}
+	jobs, err := r.jobs(ran.Dir, cases, m)
+	if err != nil {
+		return ran, err
+	}
+	ran.Progress, err = r.all(ctx, n, jobs)
+	if err == nil && ran.Failed > 0 {
+		err = fmt.Errorf("%d of %d %w; run again to try them once more", ran.Failed, ran.Total, errRuns)
+	}
+	return ran, err
+}
+
+func (r Runner) now() time.Time {
+	if r.Now == nil {
+		return time.Now()
+	}
+	return r.Now()
+}
+
+func (r Runner) pick(cases []Case) ([]Case, error) {
+	if len(r.Only) == 0 {
+		return cases, nil
+	}
+	var picked []Case
+	for _, name := range r.Only {
+		i := slices.IndexFunc(cases, func(c Case) bool { return name == c.Dir() || name == c.Name || name == string(c.ID) })
+		if i < 0 {
+			return nil, fault.New(fault.NotFound, "there is no eval %q", name)
+		}
+		picked = append(picked, cases[i])
+	}
+	return picked, nil
+}
+
+func (r Runner) manifest(suite Suite) (m Manifest, err error) {
+	m = Manifest{Skill: r.Subject.Skill.Name, Model: r.ModelName, Runs: max(r.Runs, 1), Baseline: WithoutSkill, Prompt: digestOf(r.Agent.Instructions)}
+	if m.Digest, err = r.Subject.Digest(); err != nil {
+		return m, err
+	}
+	if m.Cases, err = r.Subject.casesDigest(suite.Cases); err != nil {
+		return m, err
+	}
+	if r.Old != nil {
+		m.Baseline = OldSkill
+		m.Old, err = r.Old.Digest()
+	}
+	return m, err
+}
+
+// jobs are all runs of the iteration; the folder of each case tells what it is.
+func (r Runner) jobs(dir Iteration, cases []Case, m Manifest) ([]job, error) {
+	var all []job
+	for _, c := range cases {
+		meta := map[string]any{"eval_id": c.ID, "eval_name": c.Name, "prompt": c.Prompt, "expected_output": c.ExpectedOutput, "assertions": c.Assertions}
+		if err := writeJSON(filepath.Join(string(dir), c.Dir(), metadataFile), meta); err != nil {
+			return nil, err
+		}
+		for run := 1; run <= m.Runs; run++ {
+			for _, configuration := range []string{WithSkill, m.Baseline} {
+				name := fmt.Sprintf("%s %s", c.Dir(), configuration)
+				if m.Runs > 1 {
+					name += fmt.Sprintf(" run %d", run)
+				}
+				all = append(all, job{c, configuration, dir.RunDir(c, configuration, run, m.Runs), name})
+			}
+		}
+	}
+	return all, nil
+}
+
+// all runs the jobs, a few at the same time.
+func (r Runner) all(ctx context.Context, iteration int, jobs []job) (Progress, error) {
+	p := Progress{Iteration: iteration, Total: len(jobs)}
+	var todo []job
+	for _, j := range jobs {
+		if exists(filepath.Join(j.dir, timingFile)) {
+			p.Done, p.Kept = p.Done+1, p.Kept+1
+		} else {
+			todo = append(todo, j)
+		}
+	}
+	r.tell(p)
+	var mu sync.Mutex
+	each(todo, r.Jobs, func(j job) {
+		if ctx.Err() != nil {
+			return
+		}
+		began := r.now()
+		err := r.one(ctx, j)
+		mu.Lock()
+		defer mu.Unlock()
+		if ctx.Err() != nil && err != nil {
+			return // it was cut, which is no failure
+		}
+		p.Last, p.Err, p.Took = j.name, err, r.now().Sub(began)
+		if err != nil {
+			p.Failed++
+		} else {
+			p.Done++
+		}
+		r.tell(p)
+	})
+	return p, context.Cause(ctx)
+}
+
+func (r Runner) tell(p Progress) {
+	if r.Progress != nil {
+		r.Progress(p)
+	}
+}
+
+// each calls do for all, n at the same time, and waits.
+func each[T any](all []T, n int, do func(T)) {
+	var wg sync.WaitGroup
+	places := make(chan struct{}, max(n, 1))
+	for _, one := range all {
+		places <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-places }()
+			do(one)
+		})
+	}
+	wg.Wait()
+}
+
+// one makes a run from nothing. timing.json is the last thing written.
+func (r Runner) one(ctx context.Context, j job) error {
+	if err := os.RemoveAll(j.dir); err != nil {
+		return fmt.Errorf("clear %s: %w", j.dir, err)
+	}
+	outputs := filepath.Join(j.dir, outputsDir)
+	if err := os.MkdirAll(outputs, 0o755); err != nil {
+		return fmt.Errorf("make %s: %w", outputs, err)
+	}
+	root, err := os.OpenRoot(outputs)
+	if err != nil {
+		return fmt.Errorf("open %s: %w", outputs, err)
+	}
+	defer root.Close()
+	inputs, err := r.Subject.inputs(j.c)
+	if err != nil {
+		return err
+	}
+	timeout := r.Timeout
+	if timeout <= 0 {
+		timeout = 10 * time.Minute
+	}
+	inner, cancel := context.WithTimeoutCause(ctx, timeout, fault.New(fault.Unavailable, "the run took longer than %v", timeout))
+	defer cancel()
+	began := r.now()
+	s, err := r.converse(inner, j, &files{inputs: inputs, outputs: root})
+	took := r.now().Sub(began).Milliseconds()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	wrote := writeJSON(filepath.Join(j.dir, transcriptFile), s.transcript)
+	if err != nil {
+		return errors.Join(err, wrote, writeJSON(filepath.Join(j.dir, failedFile), Failed{Error: err.Error(), DurationMs: took}))
+	}
+	wrote = errors.Join(wrote, writeFile(filepath.Join(outputs, answerFile), []byte(s.answer+"\n")))
+	if wrote != nil {
+		return wrote
+	}
+	return writeJSON(filepath.Join(j.dir, timingFile), Timing{TotalTokens: s.tokens, DurationMs: took})
+}
+
+// converse has a case done. With a skill, its instructions come with the task: whether a model would have chosen it is for the
+// trigger tests.
+func (r Runner) converse(ctx context.Context, j job, f *files) (session, error) {
+	tools := slices.Concat(r.Agent.Tools, f.tools())
+	subject := r.Subject
+	switch j.configuration {
+	case WithoutSkill:
+		return r.Agent.do(ctx, j.c.Prompt, r.Agent.system(skill.Set{}), tools, nil)
+	case OldSkill:
+		subject = r.Old
+	}
+	one := subject.Skill
+	one.HiddenFromModel = false // its files are read even so
+	set, _ := skill.NewSet(one)
+	active := &skill.Active{}
+	active.Begin(subject.Skill)
+	tools = append(tools, set.Tools(active)...)
+	return r.Agent.do(ctx, subject.Skill.Brief(j.c.Prompt), r.Agent.system(skill.Set{}), tools, nil)
+}
