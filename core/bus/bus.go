@@ -197,3 +197,8 @@ func (b Bus) EmitTaskCompleted(ctx context.Context, t task.Task) error {
 func (b Bus) RunTurn(ctx context.Context, sessionID string) error {
 	return b.Publish(ctx, Event{contract.RunAgentTurn, contract.RunTurn{SessionID: sessionID}})
 }
+
+// RunSchedule has a firing of a schedule run. Faults: Unavailable.
+func (b Bus) RunSchedule(ctx context.Context, r contract.RunSchedule) error {
+	return b.Publish(ctx, Event{contract.RunScheduleType, r})
+}

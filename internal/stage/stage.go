@@ -16,6 +16,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/flow"
 	"github.com/steadfast-agents/steadfast/core/key"
 	"github.com/steadfast-agents/steadfast/core/model"
+	"github.com/steadfast-agents/steadfast/core/schedule"
 	"github.com/steadfast-agents/steadfast/core/session"
 	"github.com/steadfast-agents/steadfast/core/socket"
 	"github.com/steadfast-agents/steadfast/core/store"
@@ -39,6 +40,7 @@ type Stage struct {
 	Model   *fake.Model
 	Edges   flow.Edges
 	Later   bus.Later
+	Program schedule.Set // the schedules that "Run Schedule" may name
 	Engine  *turn.Engine
 	Ran     *Counter               // what counting tools did
 	Watch   *Watch                 // looks at the table after every write
@@ -124,10 +126,22 @@ func (s *Stage) Handle(ctx context.Context, e fake.Event) error {
 		return err
 	case contract.ScheduleEventType:
 		return asked(ctx, e, flow.ScheduleEvent{Edges: s.Edges, Later: s.Later}.Do)
+	case contract.RunScheduleType:
+		var r contract.RunSchedule
+		if err := json.Unmarshal(e.Detail, &r); err != nil {
+			return err
+		}
+		_, err := s.RunSchedule().Do(ctx, r)
+		return err
 	case contract.CancelScheduledEventType:
 		return asked(ctx, e, flow.ScheduleEvent{Edges: s.Edges, Later: s.Later}.Cancel)
 	}
 	return nil
+}
+
+// RunSchedule is what runs the program's schedules.
+func (s *Stage) RunSchedule() flow.RunSchedule {
+	return flow.RunSchedule{Edges: s.Edges, Schedules: s.Program, Tools: s.Engine.Tools}
 }
 
 // asked reads an event for who wants its envelope too.

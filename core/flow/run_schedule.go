@@ -1,0 +1,211 @@
+package flow
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/schedule"
+	"github.com/steadfast-agents/steadfast/core/session"
+	"github.com/steadfast-agents/steadfast/core/store"
+	"github.com/steadfast-agents/steadfast/core/tool"
+)
+
+// RunSchedule runs a firing of a schedule, once however often it is delivered and on however many hosts. A file's firing begins a
+// session in the write that claims it; a handler's is claimed, started, and only then run.
+type RunSchedule struct {
+	Edges
+	Schedules schedule.Set
+	Tools     tool.Registry // what handlers may call
+	Host      schedule.Host
+	Off       bool          // only what a person asks for runs
+	Lease     time.Duration // how long a handler may take where the context has no deadline, default 15 minutes
+}
+
+// scheduleChannel is the channel of the sessions of schedules.
+const scheduleChannel = "schedule"
+
+// Do runs it, unless it ran before: then the answer is the same. Faults: Invalid; NotFound (asked for by hand only: a firing of a
+// schedule that is gone is dropped), Unavailable (deliver it again).
+func (f RunSchedule) Do(ctx context.Context, in contract.RunSchedule) (contract.ScheduleRan, error) {
+	ran := contract.ScheduleRan{ScheduleID: in.ScheduleID, SessionIDs: []string{}}
+	at, err := in.At.Time()
+	if err != nil {
+		return ran, fault.New(fault.Invalid, "at: %q is no instant", in.At)
+	}
+	if !in.Manual {
+		at = at.Truncate(time.Minute) // two schedules of one id, and a clock's seconds, are one firing
+	}
+	d, ok := f.Schedules.Get(in.ScheduleID)
+	switch {
+	case !ok && in.Manual:
+		return ran, fault.New(fault.NotFound, "there is no schedule %q", in.ScheduleID)
+	case !ok:
+		f.log().WarnContext(ctx, "a firing of a schedule that is gone is dropped", "schedule", in.ScheduleID, "at", in.At)
+		return ran, nil
+	case f.Off && !in.Manual:
+		f.log().InfoContext(ctx, "schedules are off", "schedule", in.ScheduleID)
+		return ran, nil
+	}
+	if d.Handler == nil {
+		return racing(ctx, func() (contract.ScheduleRan, bool, error) { return f.begin(ctx, d, at) })
+	}
+	return f.handle(ctx, d, at, in.Manual)
+}
+
+// begin makes the firing's session with the prompt as its first message.
+func (f RunSchedule) begin(ctx context.Context, d schedule.Definition, at time.Time) (contract.ScheduleRan, bool, error) {
+	now := f.Now()
+	id := "schedule-" + d.ID + "-" + at.UTC().Format("20060102T150405.000")
+	if _, err := f.Table.State(ctx, id); err == nil { // of an earlier try, or somebody's who chose this id
+		id += "-" + f.NewID()
+	} else if !fault.Is(err, fault.NotFound) {
+		return contract.ScheduleRan{}, false, err
+	}
+	s := session.New(id, session.TaskRun, schedule.Principal(d.ID), now)
+	s.Channel, s.CreatedBy = scheduleChannel, firingDelivery(d.ID, at, 0)
+	m := contract.Message{Text: d.Prompt, DeliveryID: s.CreatedBy, Admission: contract.Coalesce}
+	writes := f.first(s, contract.Delivery{DeliveryID: s.CreatedBy, SessionID: id}, m, now)
+	err := f.Table.Commit(ctx, append(writes, f.Table.NewFiring(schedule.Began(d.ID, at, id, now)))...)
+	switch {
+	case store.RefusedFiring(err, d.ID, at.UnixMilli()):
+		row, err := f.Table.Firing(ctx, d.ID, at.UnixMilli())
+		for _, id := range row.Sessions {
+			f.wake(ctx, id) // the first delivery may have died before it did
+		}
+		return ranAs(row, d.ID), err == nil, err
+	case fault.Is(err, fault.Conflict):
+		return contract.ScheduleRan{}, false, nil
+	case err != nil:
+		return contract.ScheduleRan{}, false, err
+	}
+	f.wake(ctx, id)
+	return contract.ScheduleRan{ScheduleID: d.ID, SessionIDs: []string{id}}, true, nil
+}
+
+func ranAs(row schedule.FiringRow, id string) contract.ScheduleRan {
+	return contract.ScheduleRan{ScheduleID: id, SessionIDs: append([]string{}, row.Sessions...), Error: row.Error}
+}
+
+// handle claims and starts a handler's firing, and runs it if that was this worker's.
+func (f RunSchedule) handle(ctx context.Context, d schedule.Definition, at time.Time, manual bool) (contract.ScheduleRan, error) {
+	c := claiming{RunSchedule: f, id: d.ID, at: at, manual: manual, owner: f.NewID(), lease: f.lease(ctx)}
+	row, err := racing(ctx, func() (schedule.FiringRow, bool, error) { return c.step(ctx) })
+	if err != nil || row.Owner != c.owner {
+		return ranAs(row, d.ID), err
+	}
+	h := &hands{RunSchedule: f, id: d.ID, at: at}
+	failure := f.run(ctx, d, at, h)
+	if failure != "" {
+		f.log().ErrorContext(ctx, "a schedule's handler failed", "schedule", d.ID, "at", contract.At(at), "error", failure)
+	}
+	end := row.End(h.sessions(), failure)
+	_, err = racing(ctx, func() (struct{}, bool, error) {
+		err := f.Table.Commit(ctx, store.ChangeFiring(end))
+		if fault.Is(err, fault.Conflict) { // written before, or the sweep has given it up
+			err = nil
+		}
+		return struct{}{}, err == nil, err
+	})
+	if err != nil { // it ran; the sweep will say that nobody knows how it ended
+		f.log().ErrorContext(ctx, "the end of a firing was not saved", "schedule", d.ID, "at", contract.At(at), "error", err)
+	}
+	return ranAs(end.To, d.ID), nil
+}
+
+// beforeTheEnd is kept for saving the end of a handler that takes as long as it may.
+const beforeTheEnd = 5 * time.Second
+
+// lease is how long the handler may take at most.
+func (f RunSchedule) lease(ctx context.Context) time.Duration {
+	if deadline, ok := ctx.Deadline(); ok {
+		return deadline.Sub(f.Now())
+	}
+	if f.Lease > 0 {
+		return f.Lease
+	}
+	return 15 * time.Minute
+}
+
+// run calls the handler and gives what it failed with, "" if it did not.
+func (f RunSchedule) run(ctx context.Context, d schedule.Definition, at time.Time, h *hands) (failure string) {
+	defer func() {
+		if p := recover(); p != nil {
+			failure = fmt.Sprintf("panic: %v", p)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, max(f.lease(ctx)-beforeTheEnd, time.Second))
+	defer cancel()
+	run := schedule.Run{ScheduleID: d.ID, At: at, AppAuth: schedule.Principal(d.ID), Host: f.Host, Hands: h}
+	if err := d.Handler.Run(ctx, run); err != nil {
+		return clipError(err)
+	}
+	return ""
+}
+
+// clipError keeps an error short enough for a row.
+func clipError(err error) string {
+	text := []rune(err.Error())
+	return string(text[:min(len(text), 1000)])
+}
+
+// claiming is one worker's way to a firing.
+type claiming struct {
+	RunSchedule
+	id     string
+	at     time.Time
+	manual bool
+	owner  string
+	lease  time.Duration
+}
+
+// step does the next write on the way, and is settled when the firing is started by this worker, or another's.
+func (c claiming) step(ctx context.Context) (schedule.FiringRow, bool, error) {
+	row, err := c.Table.Firing(ctx, c.id, c.at.UnixMilli())
+	now := c.Now()
+	var w store.Write
+	switch claim, free := row.Claim(c.owner, now); {
+	case fault.Is(err, fault.NotFound):
+		w = c.Table.NewFiring(schedule.ClaimFirst(c.id, c.at, c.manual, c.owner, now))
+	case err != nil:
+		return row, false, err
+	case row.Owner == c.owner && row.Status == schedule.FiringClaimed:
+		w = store.ChangeFiring(row.Start(c.lease, now))
+	case row.Owner == c.owner || !free:
+		return row, true, nil
+	default:
+		w = store.ChangeFiring(claim)
+	}
+	if err := c.Table.Commit(ctx, w); !fault.Is(err, fault.Conflict) {
+		return row, false, err
+	}
+	return row, false, nil
+}
+
+// firing looks after a firing that is due.
+func (f Recover) firing(ctx context.Context, id, at string) (string, error) {
+	ms, err := strconv.ParseInt(at, 10, 64)
+	if err != nil {
+		return "leave", nil
+	}
+	row, err := f.Table.Firing(ctx, id, ms)
+	if fault.Is(err, fault.NotFound) {
+		return "leave", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	remedy, change := row.Sweep(f.Now(), age(f.Now(), row.ClaimedAt))
+	if done, err := f.rearm(ctx, remedy != schedule.LeaveFiring, store.ChangeFiring(change)); done || err != nil {
+		return "leave", err
+	}
+	when := contract.At(time.UnixMilli(row.At))
+	if remedy == schedule.FiringCountLost {
+		f.log().ErrorContext(ctx, "a schedule's firing was lost: its worker died in the middle, and nobody knows what it did", "schedule", id, "at", when)
+		return "firing lost", nil
+	}
+	return "firing deliver", f.Bus.RunSchedule(ctx, contract.RunSchedule{ScheduleID: id, At: when, Manual: row.Manual})
+}
