@@ -58,10 +58,15 @@ func (e Edges) adoptConfigured(ctx context.Context, in SessionOf) error {
 	return e.adopt(ctx, in.SessionID, in.Caller)
 }
 
-// purge finishes the session's tasks and removes its rows; the tombstone stays.
+// purge finishes the session's tasks and removes its rows, also from the line for places; the tombstone stays.
 func (e Edges) purge(ctx context.Context, s session.State) error {
 	if s.Task != nil {
 		if err := e.finishDeleted(ctx, *s.Task, s.SessionID); err != nil {
+			return err
+		}
+	}
+	if s.Queued {
+		if err := e.Table.Commit(ctx, store.DropWaiter(s.Waiter(s.QueuedIn, e.Now()))); err != nil {
 			return err
 		}
 	}

@@ -44,6 +44,8 @@ const (
 	StatusSK       = "STATUS"
 	DispatchSK     = "DISPATCH"
 	ListingPrefix  = "SESSION#"
+	SlotPrefix     = "SLOT#"
+	WaiterPrefix   = "WAIT#"
 )
 
 // SessionPK is the partition of everything under a session.
@@ -177,8 +179,16 @@ func BudgetWindow(scope string, start int64) Key {
 // BudgetHold is one call's reservation.
 func BudgetHold(scope, call string) Key { return Key{"BUDGET#" + scope, "HOLD#" + call} }
 
+// SlotPK is the partition of a scope's places for running turns, and of who waits for one.
+func SlotPK(scope string) string { return "SLOT#" + scope }
+
 // Slot is a place for a running turn.
-func Slot(scope string, n int) Key { return Key{"SLOT#" + scope, "SLOT#" + number(int64(n))} }
+func Slot(scope string, n int) Key { return Key{SlotPK(scope), SlotPrefix + number(int64(n))} }
+
+// Waiter is a session that waits for a place since a time in milliseconds, so that the oldest sorts first.
+func Waiter(scope string, since int64, sessionID string) Key {
+	return Key{SlotPK(scope), WaiterPrefix + millis(since) + "#" + sessionID}
+}
 
 // Part is the n-th piece of a row over the size limit, n below 10^8. It lies beside its head.
 func Part(head Key, n int) Key {

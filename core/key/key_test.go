@@ -46,6 +46,7 @@ func TestEveryKey(t *testing.T) {
 		{key.BudgetWindow("stack", 3), "BUDGET#stack", "WINDOW#0000000000003", key.Row{Kind: "budget window", Parts: []string{"stack", "3"}}},
 		{key.BudgetHold("stack", "c1"), "BUDGET#stack", "HOLD#c1", key.Row{Kind: "budget hold", Parts: []string{"stack", "c1"}}},
 		{key.Slot("stack", 2), "SLOT#stack", "SLOT#000000000002", key.Row{Kind: "slot", Parts: []string{"stack", "2"}}},
+		{key.Waiter("principal#user#u", 5, "s"), "SLOT#principal#user#u", "WAIT#0000000000005#s", key.Row{Kind: "waiter", Parts: []string{"principal#user#u", "5", "s"}}},
 		{key.Part(key.Task("t"), 1), "TASK#t", "PART#STATUS#00000001", key.Row{Kind: "part", Parts: []string{"TASK#t", "STATUS", "1"}}},
 		{key.Asked("a#b"), "SCHEDULED#" + key.Hash("a#b"), "ASKED", key.Row{Kind: "asked", Parts: []string{key.Hash("a#b")}}},
 		{key.Detail("d"), "DETAIL#d", "DETAIL", key.Row{Kind: "detail", Parts: []string{"d"}}},

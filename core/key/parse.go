@@ -38,7 +38,11 @@ func Parse(k Key) (row Row, ok bool) {
 	case "SCHEDULE":
 		return numbered("firing", rest, k.SK, "FIRED#")
 	case "SLOT":
-		return numbered("slot", rest, k.SK, "SLOT#")
+		if waiter, ok := strings.CutPrefix(k.SK, WaiterPrefix); ok {
+			since, session, ok := strings.Cut(waiter, "#")
+			return Row{"waiter", []string{rest, unpad(since), session}}, ok
+		}
+		return numbered("slot", rest, k.SK, SlotPrefix)
 	case "BUDGET":
 		if k.SK == "BUDGET" {
 			return Row{"budget", []string{rest}}, true

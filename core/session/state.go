@@ -84,9 +84,11 @@ type State struct {
 	Tries      int64    `dynamodbav:"tries"`      // claims since the last saved step
 	Prompt     int64    `dynamodbav:"prompt"`     // index of the turn's message.received
 	Tip        string   `dynamodbav:"tip,omitempty"`
-	Task       *TaskRef `dynamodbav:"task,omitempty"` // while the open turn is a task's
-	Queued     bool     `dynamodbav:"queued,omitempty"`
-	Outcome    string   `dynamodbav:"outcome,omitempty"` // completed or failed, of a task session
+	Task       *TaskRef `dynamodbav:"task,omitempty"`     // while the open turn is a task's
+	Queued     bool     `dynamodbav:"queued,omitempty"`   // it was told that it waits for a place
+	QueuedAt   int64    `dynamodbav:"queuedAt,omitempty"` // ms, since when: its place in the line
+	QueuedIn   string   `dynamodbav:"queuedIn,omitempty"` // scope of the line
+	Outcome    string   `dynamodbav:"outcome,omitempty"`  // completed or failed, of a task session
 
 	Spent Spent `dynamodbav:"spent,omitempty"` // what the saved steps of the open turn used
 

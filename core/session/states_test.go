@@ -186,6 +186,12 @@ func owners() []event {
 			}},
 		{"hand off", func(s session.State) (session.Change, bool, error) { return sure(s.HandOff(me, now)) },
 			func(row, _ session.State) bool { return mine(row) }},
+		{"wait for a place", func(s session.State) (session.Change, bool, error) {
+			return sure(s.Wait(me, s.Waiter("stack", now), progress, now))
+		}, func(row, read session.State) bool {
+			flagged := row.StopSeq >= row.TurnSeq || row.PreemptSeq > row.Seen
+			return mine(row) && row.Phase == read.Phase && row.Taken == read.Taken && row.StopSeq == read.StopSeq && (row.Phase != session.Open || !flagged)
+		}},
 		{"begin", func(s session.State) (session.Change, bool, error) {
 			return sure(s.Begin(me, opening(s), progress, now))
 		},

@@ -85,9 +85,12 @@ func (s State) Begin(me Me, o Opening, p Progress, now time.Time) Change {
 	case o.Opens():
 		to.Phase, to.TurnSeq, to.Seen, to.Task, to.Step, to.ApprovalsOpen = Open, o.To, s.Admitted, o.Task, 0, 0
 		to.Prompt, to.Spent = p.Prompt, Spent{}
-		to.LeaseUntil, to.Queued = now.Add(Lease).UnixMilli(), false
+		to.LeaseUntil = now.Add(Lease).UnixMilli()
+		to = to.served()
 	case s.Mode == TaskRun:
-		to = to.over("failed").released().undue()
+		to = to.over("failed").released().undue().served()
+	case o.To == s.Admitted:
+		to = to.served()
 	}
 	return Change{s, to, cond.And(me.mine(), cond.Eq("phase", Idle), cond.Eq("taken", s.Taken), cond.Eq("stopSeq", s.StopSeq))}
 }
@@ -136,7 +139,7 @@ func (s State) over(outcome string) State {
 }
 
 func (s State) ended(p Progress, outcome string, now time.Time) State {
-	to := s.moved(p)
+	to := s.moved(p).served()
 	to.Phase, to.Tries, to.Task, to.Spent, to.ExpiresAt = Idle, 0, nil, Spent{}, now.Add(Life).Unix()
 	if s.Mode == TaskRun {
 		to = to.over(outcome)

@@ -33,11 +33,29 @@ func (open opening) notice() string {
 }
 
 // begin takes what waits: a notice for what was cancelled, a turn for the rest.
-func (o *owner) begin(ctx context.Context) error {
+func (o *owner) begin(ctx context.Context) (done bool, err error) {
 	open, err := o.plan(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
+	if open.Opens() && len(open.cancelled) == 0 {
+		if waits, err := o.enter(ctx); waits || err != nil {
+			return err == nil, err
+		}
+	} else if open.Opens() && len(o.places) == 0 && o.Capacity != (Capacity{}) {
+		open = open.notices() // they need no place
+	}
+	return false, o.open(ctx, open)
+}
+
+// notices is the part of an opening that opens nothing.
+func (open opening) notices() opening {
+	open.To, open.prompt = open.Cancelled, nil
+	return open
+}
+
+// open writes a begin.
+func (o *owner) open(ctx context.Context, open opening) (err error) {
 	if err := o.reportSkills(ctx); err != nil {
 		return err
 	}

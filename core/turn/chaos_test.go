@@ -28,7 +28,8 @@ type chaos struct {
 	answers []int
 	short   bool
 	narrow  bool // the model takes little: histories are made shorter
-	lose    int  // triggers still to be lost
+	places  turn.Capacity
+	lose    int // triggers still to be lost
 	sent    int
 	tasks   int
 	workers int
@@ -43,7 +44,7 @@ func (c *chaos) run(ctx context.Context, happen []deed) error {
 	c.Stage = stage.New(&fake.Model{Answer: c.answer})
 	c.Round = time.Minute
 	c.During, c.Watch.Before = c.middle, c.faster
-	c.Engine.Limits.Parallel = 1 + len(c.answers)%2
+	c.Engine.Limits.Parallel, c.Engine.Capacity = 1+len(c.answers)%2, c.places
 	if c.short {
 		c.Timeout, c.Engine.HandOff = 10*time.Second, 3*time.Second
 	}
@@ -69,6 +70,9 @@ func (c *chaos) run(ctx context.Context, happen []deed) error {
 	}
 	c.midst, c.races, c.answers, c.lose = nil, nil, nil, 0
 	if err := c.settle(ctx); err != nil {
+		return err
+	}
+	if err := vacant(c.Stage); err != nil {
 		return err
 	}
 	if _, err := c.Edges.Table.State(ctx, id); fault.Is(err, fault.NotFound) {

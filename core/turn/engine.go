@@ -31,6 +31,7 @@ type Engine struct {
 	Strands      bool           // also write each turn's history in the TypeScript package's shape
 	Limits       loop.Limits
 	Compaction   Compaction
+	Capacity     Capacity                                         // how many turns run at once
 	Remembered   *Memory                                          // histories of warm sessions; nil: none
 	HandOff      time.Duration                                    // with less time than this left, another invocation goes on; default a fifth of what the invocation has, at most a minute
 	Poll         time.Duration                                    // how often flags are looked at; default 1 s
@@ -43,6 +44,7 @@ var (
 	errLost    = errors.New("the session is another owner's")
 	errFlagged = errors.New("the turn is to end")
 	errHandOff = errors.New("time is short")
+	errPlace   = errors.New("the place is another turn's")
 )
 
 // Do runs the session's turns until nothing is pending, somebody else owns it or time is short. Deliver it as often as you
@@ -53,6 +55,7 @@ func (e *Engine) Do(ctx context.Context, sessionID string) error {
 		return err
 	}
 	defer o.stopSockets()
+	defer o.vacate(ctx)
 	o.log.InfoContext(ctx, "session claimed")
 	return o.run(ctx)
 }
@@ -65,6 +68,9 @@ func (e *Engine) claim(ctx context.Context, sessionID string) (*owner, error) {
 			return nil, nil
 		}
 		if err != nil {
+			return nil, err
+		}
+		if waits, err := e.stillWaits(ctx, s); waits || err != nil {
 			return nil, err
 		}
 		sent := e.Now()

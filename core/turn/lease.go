@@ -9,7 +9,7 @@ import (
 )
 
 // keepLease renews the lease and looks for flags while a turn runs. The context it gives ends with the reason: errFlagged,
-// errLost or errHandOff. stop ends the keeping and gives that reason, nil if there was none.
+// errLost, errHandOff or errPlace. stop ends the keeping and gives that reason, nil if there was none.
 func (o *owner) keepLease(ctx context.Context) (running context.Context, stop func() error) {
 	running, cancel := context.WithCancelCause(ctx)
 	done := make(chan struct{})
@@ -44,7 +44,7 @@ func (o *owner) keepLease(ctx context.Context) (running context.Context, stop fu
 		cancel(nil)
 		<-done
 		switch cause := context.Cause(running); cause {
-		case errFlagged, errLost, errHandOff:
+		case errFlagged, errLost, errHandOff, errPlace:
 			return cause
 		}
 		return nil
@@ -91,7 +91,7 @@ func (o *owner) tick(ctx context.Context, state session.State) (now session.Stat
 	case now.Phase == session.Open && (now.Stopped() || now.Preempted()):
 		return now, errFlagged
 	}
-	return now, nil
+	return now, o.keepPlaces(ctx)
 }
 
 // extended notes a lease-extending write that was sent then; it never goes back.

@@ -41,6 +41,8 @@ type owner struct {
 	ids      []string // deliveries that the open turn answers
 	config   configuration
 	begun    begun
+	places   []session.Place // that let the turn run
+	placed   atomic.Int64    // when the write of their lease was sent, ns
 	skills
 	tooLong tooLong
 }
@@ -111,7 +113,7 @@ func (o *owner) act(ctx context.Context) (done bool, err error) {
 	case s.Phase == session.Open:
 		return o.work(ctx)
 	case s.Phase == session.Idle && s.Pending() > 0:
-		return false, o.begin(ctx)
+		return o.begin(ctx)
 	case s.Phase == session.Idle:
 		return true, o.release(ctx)
 	}
@@ -163,6 +165,9 @@ func (o *owner) logEnd(ctx context.Context, next int64) (int64, error) {
 // commit writes a transition of the state with all that belongs to it. A refusal or an unknown outcome means reload.
 func (o *owner) commit(ctx context.Context, c session.Change, extends bool, writes ...store.Write) error {
 	sent := o.Now()
+	if c.From.Queued && !c.To.Queued && len(o.places) == 0 { // what it waited to do is over
+		writes = append(writes, store.DropWaiter(c.From.Waiter(c.From.QueuedIn, sent)))
+	}
 	err := o.Table.Commit(ctx, append(writes, store.ChangeState(c))...)
 	if err == nil {
 		o.state = c.To
@@ -213,6 +218,7 @@ func (o *owner) handOff(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	o.places = nil // the next owner goes on in them
 	o.log.InfoContext(ctx, "handed off")
 	if err := o.Bus.RunTurn(ctx, o.id); err != nil {
 		o.log.WarnContext(ctx, "the trigger was not published, the sweep will", "error", err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/steadfast-agents/steadfast/core/turn"
 	"pgregory.net/rapid"
 )
 
@@ -44,7 +45,7 @@ func drawRaces(rt *rapid.T) []race {
 // TestWhateverHappens lets random things happen to a session, its tasks and its workers, and then asks that all promises were
 // kept and rest is found.
 func TestWhateverHappens(t *testing.T) {
-	checks := "300"
+	checks := "2000"
 	if soak {
 		checks = "20000"
 	}
@@ -61,11 +62,12 @@ func TestWhateverHappens(t *testing.T) {
 		races := drawRaces(rt)
 		short := rapid.Bool().Draw(rt, "short invocations")
 		narrow := rapid.Bool().Draw(rt, "narrow window")
+		places := rapid.SampledFrom([]turn.Capacity{{}, {}, {Stack: 1}, {Stack: 2, Principal: 1}}).Draw(rt, "places")
 		n++
 		var err error
 		var trace []string
 		synctest.Test(t, func(t *testing.T) {
-			c := &chaos{midst: inMidst, races: races, answers: answers, short: short, narrow: narrow}
+			c := &chaos{midst: inMidst, races: races, answers: answers, short: short, narrow: narrow, places: places}
 			err = c.run(t.Context(), happen)
 			trace = c.trace
 		})

@@ -17,6 +17,9 @@ import (
 
 // work runs the open turn from where it stands to its end.
 func (o *owner) work(ctx context.Context) (done bool, err error) {
+	if waits, err := o.enter(ctx); waits || err != nil {
+		return err == nil, err
+	}
 	setup, err := o.setup(ctx)
 	if err != nil {
 		return false, err
@@ -77,6 +80,12 @@ func (o *owner) finish(ctx context.Context, view *view, out loop.Outcome, err er
 		return false, err
 	case errors.Is(err, errHandOff):
 		return false, o.keepFinished(ctx, out.Finished, view)
+	case errors.Is(err, errPlace):
+		o.vacate(ctx)
+		if err := o.keepFinished(ctx, out.Finished, view); !errors.Is(err, errHandOff) {
+			return false, err
+		}
+		return false, errReload
 	case ctx.Err() != nil: // the invocation itself ends
 		return false, errHandOff
 	case fault.ReasonOf(err) == contextFull && o.once():

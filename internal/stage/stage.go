@@ -49,6 +49,8 @@ type Stage struct {
 	Timeout time.Duration          // of a delivery of "Run Agent Turn"; 0: none
 	Round   time.Duration          // what passes at least between two sweeps; 0: a minute
 	ids     atomic.Int64
+
+	Streaming func(n int64) // called with 1 when an answer of the model begins and with -1 when nobody listens to it any more; nil: nothing
 }
 
 // New makes a world with the given model answers.
@@ -79,6 +81,10 @@ type during struct{ *Stage }
 
 func (d during) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
+		if d.Streaming != nil {
+			d.Streaming(1)
+			defer d.Streaming(-1)
+		}
 		first := true
 		for e, err := range d.Model.Stream(ctx, req) {
 			if !yield(e, err) {

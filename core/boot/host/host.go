@@ -78,7 +78,7 @@ func Engine(e boot.Edges, c Content) *turn.Engine {
 	asked := Model(e)
 	return &turn.Engine{
 		Edges: e.Edges, Model: asked, Compaction: compaction(e, asked), Tools: c.Tools, Servers: servers(e), Skills: turn.Skills{Set: set, Found: found}, Instructions: c.Instructions, Sockets: live.Sockets(e), Strands: e.Strands,
-		Remembered: &turn.Memory{},
+		Remembered: &turn.Memory{}, Capacity: turn.Capacity{Stack: e.MaxTurns, Principal: e.MaxTurnsOfOne},
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/boot/host"
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/tool"
+	"github.com/steadfast-agents/steadfast/core/turn"
 )
 
 // odd is a tool without a description and with a name that no model takes.
@@ -50,8 +51,9 @@ func TestModel(t *testing.T) {
 }
 
 func TestEngine(t *testing.T) {
-	engine := host.Engine(boot.Edges{}, host.Content{Instructions: "be brief", Tools: tool.Builtin()})
-	if engine.Instructions != "be brief" || len(engine.Tools) != 1 || engine.Remembered == nil || engine.Sockets == nil {
+	engine := host.Engine(boot.Edges{Env: boot.Env{MaxTurns: 5, MaxTurnsOfOne: 2}}, host.Content{Instructions: "be brief", Tools: tool.Builtin()})
+	if engine.Instructions != "be brief" || len(engine.Tools) != len(tool.Builtin()) || engine.Remembered == nil || engine.Sockets == nil ||
+		engine.Capacity != (turn.Capacity{Stack: 5, Principal: 2}) {
 		t.Errorf("Engine = %+v", engine)
 	}
 }
