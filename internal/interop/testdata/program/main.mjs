@@ -4,11 +4,13 @@
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as agent from '@readysetcloud/agent';
 import { z } from 'zod';
 
 const table = DynamoDBDocumentClient.from(new DynamoDBClient({}));
+const bus = new EventBridgeClient({});
 
 // lookup is a tool that our side does not have.
 const lookup = agent.tool({
@@ -55,6 +57,12 @@ const ops = {
       },
     });
     return { result, builds };
+  },
+
+  // put puts one event on the bus, as an app of the package's kind does.
+  put: async ({ source, detailType, detail }) => {
+    const out = await bus.send(new PutEventsCommand({ Entries: [{ Source: source, DetailType: detailType, Detail: JSON.stringify(detail) }] }));
+    return out.Entries[0].EventId;
   },
 
   // rows gives what a partition of the table holds.
