@@ -25,6 +25,8 @@ type AdmitIn struct {
 	Admission  contract.Admission // default Preempt
 	DeliveryID string             // "": one is made
 	Token      *string            // the HTTP continuation token, "" for the first message of a session; nil on other ways in
+
+	with []store.Write // what is to happen in the same moment or not at all
 }
 
 // Do admits the message. The same DeliveryID again gets the first receipt, before its token is judged. A session that does not
@@ -94,7 +96,8 @@ func (f Admit) try(ctx context.Context, in AdmitIn) (receipt contract.Delivery, 
 	}
 	receipt = contract.Delivery{DeliveryID: in.DeliveryID, SessionID: in.SessionID, ContinuationToken: token}
 	message := store.Message{Number: change.To.Admitted, DeliveryID: in.DeliveryID, Text: in.Text, Admission: in.Admission, At: now.UnixMilli()}
-	err = f.Table.Commit(ctx, store.NewDelivery(receipt, now.Unix(), now.Add(deliveryLife).Unix()), store.NewMessage(in.SessionID, message), store.ChangeState(change))
+	writes := append(in.with, store.NewDelivery(receipt, now.Unix(), now.Add(deliveryLife).Unix()), store.NewMessage(in.SessionID, message), store.ChangeState(change))
+	err = f.Table.Commit(ctx, writes...)
 	switch {
 	case store.RefusedDelivery(err, in.SessionID, in.DeliveryID):
 		return f.known(ctx, in, nil)

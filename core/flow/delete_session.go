@@ -11,7 +11,10 @@ import (
 )
 
 // DeleteSession removes a session and everything under it. A tombstone refuses workers and late triggers for a while.
-type DeleteSession struct{ Edges }
+type DeleteSession struct {
+	Edges
+	Alarms Alarms // nil: those of its reminders are left to themselves
+}
 
 // Do deletes it; a call that is cut off may be repeated, and the sweep finishes it anyway. Faults: NotFound, Denied, Unavailable.
 func (f DeleteSession) Do(ctx context.Context, in SessionOf) (struct{}, error) {
@@ -22,7 +25,7 @@ func (f DeleteSession) Do(ctx context.Context, in SessionOf) (struct{}, error) {
 	if err != nil {
 		return struct{}{}, err
 	}
-	return struct{}{}, f.purge(ctx, s)
+	return struct{}{}, f.purge(ctx, f.Alarms, s)
 }
 
 func (f DeleteSession) try(ctx context.Context, in SessionOf) (session.State, bool, error) {
@@ -58,24 +61,25 @@ func (e Edges) adoptConfigured(ctx context.Context, in SessionOf) error {
 	return e.adopt(ctx, in.SessionID, in.Caller)
 }
 
-// purge finishes the session's tasks and removes its rows, also from the line for places; the tombstone stays.
-func (e Edges) purge(ctx context.Context, s session.State) error {
+// purge finishes the session's tasks and removes its rows and its reminders; the tombstone stays.
+func (e Edges) purge(ctx context.Context, alarms Alarms, s session.State) error {
 	if s.Task != nil {
 		if err := e.finishDeleted(ctx, *s.Task, s.SessionID); err != nil {
 			return err
 		}
 	}
-	if s.Queued {
-		if err := e.Table.Commit(ctx, store.DropWaiter(s.Waiter(s.QueuedIn, e.Now()))); err != nil {
-			return err
-		}
-	}
-	return e.Table.Purge(ctx, s.SessionID, store.Purging{Before: func(ctx context.Context, m store.Message) error {
-		if m.Task == nil {
-			return nil
-		}
-		return e.finishDeleted(ctx, *m.Task, s.SessionID)
-	}})
+	return e.Table.Purge(ctx, s.SessionID, store.Purging{
+		Before: func(ctx context.Context, m store.Message) error {
+			if m.Task == nil {
+				return nil
+			}
+			return e.finishDeleted(ctx, *m.Task, s.SessionID)
+		},
+		Reminder: func(ctx context.Context, id string) error {
+			e.disarm(ctx, alarms, id)
+			return e.Table.DropReminder(ctx, s.SessionID, id)
+		},
+	})
 }
 
 // finishDeleted ends a task whose session is deleted, unless its run is over.

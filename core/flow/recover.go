@@ -19,7 +19,8 @@ import (
 // write before it is acted on, so sweeps that race do it once, and one that dies leaves it due.
 type Recover struct {
 	Edges
-	PerShard int // most items of one shard in one sweep, default 200
+	Alarms   Alarms // nil: those of reminders whose session is purged are left to themselves
+	PerShard int    // most items of one shard in one sweep, default 200
 }
 
 // Found counts what a sweep did, by remedy.
@@ -68,6 +69,8 @@ func (f Recover) one(ctx context.Context, k key.Key) (remedy string, err error) 
 		return f.firing(ctx, row.Parts[0], row.Parts[1])
 	case "budget hold":
 		return f.hold(ctx, row.Parts[0], row.Parts[1])
+	case "reminder":
+		return f.reminder(ctx, row.Parts[0])
 	}
 	return "unknown", nil
 }
@@ -83,7 +86,7 @@ func (f Recover) session(ctx context.Context, id string) (string, error) {
 	}
 	remedy, change := s.Sweep(f.Now(), max(time.Minute, task.Backoff(s.Tries)))
 	if remedy == session.Forget { // before it is forgotten: what a late worker may have brought back goes
-		if err := f.purge(ctx, s); err != nil {
+		if err := f.purge(ctx, f.Alarms, s); err != nil {
 			return "", err
 		}
 	}
@@ -92,7 +95,7 @@ func (f Recover) session(ctx context.Context, id string) (string, error) {
 	}
 	switch remedy {
 	case session.Purge:
-		err = f.purge(ctx, s)
+		err = f.purge(ctx, f.Alarms, s)
 	case session.Trigger:
 		err = f.Bus.RunTurn(ctx, id)
 	}
@@ -106,6 +109,24 @@ func (f Recover) hold(ctx context.Context, scope, call string) (string, error) {
 		return "leave", err
 	}
 	return "budget hold", nil
+}
+
+// reminder has a reminder fired whose alarm did not come.
+func (f Recover) reminder(ctx context.Context, id string) (string, error) {
+	r, err := f.Table.Reminder(ctx, id)
+	if fault.Is(err, fault.NotFound) {
+		return "leave", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	now := f.Now()
+	change, ok := r.Late(now, min(max(now.Sub(r.Next()), time.Minute), time.Hour))
+	if done, err := f.rearm(ctx, ok, store.ChangeReminder(change)[0]); done || err != nil {
+		return "leave", err
+	}
+	fire := contract.FireReminder{ReminderID: id, At: contract.At(r.Next())}
+	return "reminder", f.Bus.Publish(ctx, bus.Event{DetailType: contract.FireReminderType, Detail: fire})
 }
 
 // rearm writes the change that comes first. done is true when somebody else was faster.

@@ -8,9 +8,10 @@ import (
 
 // Purging says what a Purge spares and asks.
 type Purging struct {
-	Keep   func(sk string) bool                 // rows that stay; nil: none but the state
-	Before func(context.Context, Message) error // called with each waiting message before it goes; nil: nothing
-	Dead   bool                                 // every removal asks that there is no state: a session that begins anew is not touched
+	Keep     func(sk string) bool                       // rows that stay; nil: none but the state
+	Before   func(context.Context, Message) error       // called with each waiting message before it goes; nil: nothing
+	Reminder func(ctx context.Context, id string) error // called with each reminder before its pointer goes; nil: nothing
+	Dead     bool                                       // every removal asks that there is no state: a session that begins anew is not touched
 }
 
 // Purge deletes every row of a session's partition but its state, however many there are. Repeating it is harmless. Faults:
@@ -39,12 +40,16 @@ func (t Table) Purge(ctx context.Context, sessionID string, p Purging) error {
 }
 
 func (p Purging) before(ctx context.Context, k key.Key, row item) error {
-	if kind, _ := key.Parse(k); kind.Kind != "inbox" || p.Before == nil {
-		return nil
+	parsed, _ := key.Parse(k)
+	switch {
+	case parsed.Kind == "session reminder" && p.Reminder != nil:
+		return p.Reminder(ctx, parsed.Parts[1])
+	case parsed.Kind == "inbox" && p.Before != nil:
+		var m Message
+		if err := decode(row, &m); err != nil {
+			return err
+		}
+		return p.Before(ctx, m)
 	}
-	var m Message
-	if err := decode(row, &m); err != nil {
-		return err
-	}
-	return p.Before(ctx, m)
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/schedule"
 	"github.com/steadfast-agents/steadfast/core/task"
 )
 
@@ -17,9 +18,10 @@ type Context struct {
 	ToolUseID string // of this call; the same again if the call is repeated
 	Principal task.Principal
 	Session   Session
-	TaskID    string       // empty outside a task
-	Files     Files        // the session's workspace; nil where there is none
-	Log       *slog.Logger // never nil while a loop runs the tool
+	TaskID    string             // empty outside a task
+	Files     Files              // the session's workspace; nil where there is none
+	Reminders schedule.Reminders // of the caller; nil where the host has none
+	Log       *slog.Logger       // never nil while a loop runs the tool
 
 	// Retried is told before a wrapper repeats the call: which try failed (from 1), how long it waits, and why. nil:
 	// nobody asks.

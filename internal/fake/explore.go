@@ -142,6 +142,7 @@ func (f Flow) run(t *testing.T, plan ...Disturbance) (o outcome) {
 			o.problem = err.Error()
 			return
 		}
+		run.World.Calm() // who looks at the end is not disturbed
 		o.end, o.problem = finish(run.End, run.Check)
 	})
 	return o

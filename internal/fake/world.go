@@ -78,6 +78,13 @@ func (w *World) Disturb(d Disturbance) {
 	w.plan = append(w.plan, d)
 }
 
+// Calm forgets the disturbances that have not struck.
+func (w *World) Calm() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.plan = nil
+}
+
 // KillBefore kills the worker that makes call k, before the call has an effect.
 func (w *World) KillBefore(k int) { w.Disturb(Disturbance{At: k, Mode: KillBefore}) }
 

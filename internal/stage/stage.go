@@ -141,9 +141,19 @@ func (s *Stage) Handle(ctx context.Context, e fake.Event) error {
 		return err
 	case contract.CancelScheduledEventType:
 		return asked(ctx, e, flow.ScheduleEvent{Edges: s.Edges, Later: s.Later}.Cancel)
+	case contract.FireReminderType:
+		var d contract.FireReminder
+		if err := json.Unmarshal(e.Detail, &d); err != nil {
+			return err
+		}
+		_, err := flow.FireReminder{Reminders: s.Reminders()}.Do(ctx, d)
+		return err
 	}
 	return nil
 }
+
+// Reminders are the stage's use-cases of reminders.
+func (s *Stage) Reminders() flow.Reminders { return flow.Reminders{Edges: s.Edges, Alarms: s.Later} }
 
 // RunSchedule is what runs the program's schedules.
 func (s *Stage) RunSchedule() flow.RunSchedule {
@@ -168,7 +178,7 @@ func (s *Stage) Drain(ctx context.Context) error {
 
 // Sweep runs the sweep once.
 func (s *Stage) Sweep(ctx context.Context) (flow.Found, error) {
-	return flow.Recover{Edges: s.Edges}.Do(ctx, struct{}{})
+	return flow.Recover{Edges: s.Edges, Alarms: s.Later}.Do(ctx, struct{}{})
 }
 
 // Recover is one round of what follows a crash: deliver, let a minute pass or what it takes until something is due, sweep, deliver.

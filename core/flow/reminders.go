@@ -1,0 +1,226 @@
+package flow
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/steadfast-agents/steadfast/core/bus"
+	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/key"
+	"github.com/steadfast-agents/steadfast/core/schedule"
+	"github.com/steadfast-agents/steadfast/core/session"
+	"github.com/steadfast-agents/steadfast/core/store"
+)
+
+// Alarms bring events later, as bus.Later does.
+type Alarms interface {
+	Send(ctx context.Context, e bus.Timed) (at time.Time, err error)
+	Cancel(ctx context.Context, name string) error
+}
+
+// Reminders makes, lists and cancels reminders.
+type Reminders struct {
+	Edges
+	Alarms Alarms
+}
+
+// RemindIn asks for a reminder in a conversation of a verified caller.
+type RemindIn struct {
+	SessionID string
+	Caller    contract.Principal
+	Reminder  contract.NewReminder
+	Key       string // the same key in the same conversation is the same reminder; "": each call makes one
+}
+
+// Create makes a reminder and sets its alarm. Faults: Invalid, NotFound, Denied, Conflict (task_session), Limit (about
+// schedule.MaxReminders are active: calls at one moment may pass it), Unavailable.
+func (f Reminders) Create(ctx context.Context, in RemindIn) (contract.Reminder, error) {
+	if err := contract.CheckID("sessionId", in.SessionID); err != nil {
+		return contract.Reminder{}, err
+	}
+	id := "rem_" + f.NewID()
+	if in.Key != "" {
+		id = "rem_" + key.Hash(in.SessionID + "\x00" + in.Key)[:32]
+	}
+	row, err := schedule.Remind(id, in.SessionID, in.Caller, in.Reminder, f.Now())
+	if err != nil {
+		return contract.Reminder{}, err
+	}
+	if row, err = racing(ctx, func() (schedule.ReminderRow, bool, error) { return f.try(ctx, in, row) }); err != nil {
+		return contract.Reminder{}, err
+	}
+	f.arm(ctx, f.Alarms, row)
+	return row.View(), nil
+}
+
+func (f Reminders) try(ctx context.Context, in RemindIn, row schedule.ReminderRow) (schedule.ReminderRow, bool, error) {
+	if err := f.mayRemind(ctx, in); err != nil {
+		return row, false, err
+	}
+	err := f.Table.Commit(ctx, store.NewReminder(row)...)
+	switch {
+	case store.RefusedBy(err, key.Reminder(row.ReminderID)): // made by an earlier call
+		row, err = f.Table.Reminder(ctx, row.ReminderID)
+	case fault.Is(err, fault.Conflict): // the session moved
+		return row, false, nil
+	}
+	return row, err == nil, err
+}
+
+// mayRemind refuses what cannot be reminded, and brings to life what has only a configuration.
+func (f Reminders) mayRemind(ctx context.Context, in RemindIn) error {
+	s, err := f.owned(ctx, in.SessionID, in.Caller)
+	if fault.Is(err, fault.NotFound) && s.SessionID == "" {
+		return f.adoptConfigured(ctx, SessionOf{in.SessionID, in.Caller})
+	}
+	if err != nil {
+		return err
+	}
+	if s.Mode != session.Chat {
+		return fault.New(fault.Conflict, "a task session cannot receive follow-ups, so it cannot be reminded").Because("task_session")
+	}
+	active, _, err := f.Table.SessionReminders(ctx, in.SessionID)
+	if err == nil && len(active) >= schedule.MaxReminders {
+		err = fault.New(fault.Limit, "the conversation has %d active reminders, the limit is %d: cancel some first", len(active), schedule.MaxReminders)
+	}
+	return err
+}
+
+// arm sets the alarm of a reminder's next time. If it cannot be set the sweep fires the reminder, about a minute late.
+func (e Edges) arm(ctx context.Context, alarms Alarms, r schedule.ReminderRow) {
+	if r.Status != schedule.Active {
+		return
+	}
+	detail, err := json.Marshal(contract.FireReminder{ReminderID: r.ReminderID, At: contract.At(r.Next())})
+	if err == nil {
+		_, err = alarms.Send(ctx, bus.Timed{
+			Name: schedule.Name(schedule.Reminder, r.ReminderID), At: r.Next(), DetailType: contract.FireReminderType, Detail: detail, Waits: true,
+		})
+	}
+	if err != nil {
+		e.log().WarnContext(ctx, "a reminder's alarm is not set, the sweep will fire it", "reminder", r.ReminderID, "error", err)
+	}
+}
+
+// RemindersOf names reminders of one conversation.
+type RemindersOf struct {
+	SessionID  string
+	Caller     contract.Principal
+	Purpose    string // "": any
+	ReminderID string // "": all
+}
+
+// List gives them as they are, the next to fire first, then those that ended within a day. Faults: Invalid, NotFound, Denied,
+// Unavailable.
+func (f Reminders) List(ctx context.Context, in RemindersOf) (contract.Reminders, error) {
+	rows, err := f.rows(ctx, in)
+	out := contract.Reminders{Reminders: make([]contract.Reminder, 0, len(rows))}
+	for _, r := range rows {
+		out.Reminders = append(out.Reminders, r.View())
+	}
+	return out, err
+}
+
+func (f Reminders) rows(ctx context.Context, in RemindersOf) (rows []schedule.ReminderRow, err error) {
+	if err := contract.CheckID("sessionId", in.SessionID); err != nil {
+		return nil, err
+	}
+	if _, err := f.mine(ctx, SessionOf{in.SessionID, in.Caller}); err != nil {
+		return nil, err
+	}
+	active, ended, err := f.Table.SessionReminders(ctx, in.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range append(active, ended...) {
+		if in.ReminderID != "" && in.ReminderID != id {
+			continue
+		}
+		r, err := f.Table.Reminder(ctx, id)
+		if err != nil && !fault.Is(err, fault.NotFound) {
+			return nil, err
+		}
+		if err == nil && (in.Purpose == "" || in.Purpose == r.Purpose) {
+			rows = append(rows, r)
+		}
+	}
+	slices.SortFunc(rows, byTime)
+	return rows, nil
+}
+
+// byTime puts active ones first, by their time.
+func byTime(a, b schedule.ReminderRow) int {
+	if a, b := a.Status == schedule.Active, b.Status == schedule.Active; a != b {
+		if a {
+			return -1
+		}
+		return 1
+	}
+	if n := a.Next().Compare(b.Next()); n != 0 {
+		return n
+	}
+	return strings.Compare(a.ReminderID, b.ReminderID)
+}
+
+// CancelledReminders says how many were cancelled.
+type CancelledReminders struct {
+	Cancelled int `json:"cancelled"`
+}
+
+// Cancel ends those that are active, and takes their alarms away. One that is named must be of the conversation. Idempotent. Faults:
+// Invalid, NotFound, Denied, Unavailable.
+func (f Reminders) Cancel(ctx context.Context, in RemindersOf) (out CancelledReminders, err error) {
+	rows, err := f.rows(ctx, in)
+	if err == nil && in.ReminderID != "" && len(rows) == 0 {
+		err = fault.New(fault.NotFound, "no such reminder")
+	}
+	if err != nil {
+		return out, err
+	}
+	for _, r := range rows {
+		ended, err := racing(ctx, func() (bool, bool, error) { return f.cancel(ctx, r.ReminderID) })
+		if err != nil {
+			return out, err
+		}
+		if ended {
+			out.Cancelled++
+		}
+	}
+	return out, nil
+}
+
+func (f Reminders) cancel(ctx context.Context, id string) (ended, settled bool, err error) {
+	r, err := f.Table.Reminder(ctx, id)
+	if fault.Is(err, fault.NotFound) {
+		return false, true, nil
+	}
+	if err != nil {
+		return false, false, err
+	}
+	change, ok := r.Cancel(f.Now())
+	if ok {
+		err = f.Table.Commit(ctx, store.ChangeReminder(change)...)
+		if fault.Is(err, fault.Conflict) {
+			return false, false, nil
+		}
+		if err != nil {
+			return false, false, err
+		}
+	}
+	f.disarm(ctx, f.Alarms, id) // also of one that was cancelled by a call that died
+	return ok, true, nil
+}
+
+// disarm takes an alarm away. One that is left fires nothing, and goes with its time.
+func (e Edges) disarm(ctx context.Context, alarms Alarms, id string) {
+	if alarms == nil {
+		return
+	}
+	if err := alarms.Cancel(ctx, schedule.Name(schedule.Reminder, id)); err != nil {
+		e.log().WarnContext(ctx, "a reminder's alarm is left", "reminder", id, "error", err)
+	}
+}
