@@ -61,10 +61,15 @@ func (e Edges) adoptConfigured(ctx context.Context, in SessionOf) error {
 	return e.adopt(ctx, in.SessionID, in.Caller)
 }
 
-// purge finishes the session's tasks and removes its rows and its reminders; the tombstone stays.
+// purge finishes the session's tasks and removes its rows, also from the line for places, and its reminders; the tombstone stays.
 func (e Edges) purge(ctx context.Context, alarms Alarms, s session.State) error {
 	if s.Task != nil {
 		if err := e.finishDeleted(ctx, *s.Task, s.SessionID); err != nil {
+			return err
+		}
+	}
+	if s.Queued {
+		if err := e.Table.Commit(ctx, store.DropWaiter(s.Waiter(s.QueuedIn, e.Now()))); err != nil {
 			return err
 		}
 	}
