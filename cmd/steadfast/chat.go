@@ -110,6 +110,9 @@ func (t *talk) say(ctx context.Context, text string) error {
 			return err
 		}
 	}
+	if u := answer.Usage; u != nil && !t.s.json {
+		t.s.note("[%s]", tokens(u.InputTokens, u.OutputTokens, u.CacheReadTokens, u.CacheWriteTokens))
+	}
 	var told *client.Error
 	switch {
 	case err == nil, answer.TurnID != "":

@@ -21,6 +21,25 @@ func TestChatOneMessage(t *testing.T) {
 	same(t, "stderr", r.err.String(), "[clock]\n")
 }
 
+// TestChatTellsWhatItUsed: the tokens of the turn, and those of a cache where there are some.
+func TestChatTellsWhatItUsed(t *testing.T) {
+	for usage, want := range map[contract.Usage]string{
+		{InputTokens: 12, OutputTokens: 3}:                                              "[12 tokens in, 3 out]\n",
+		{InputTokens: 2, OutputTokens: 3, CacheReadTokens: 2048, CacheWriteTokens: 512}: "[2 tokens in, 3 out, cache: 2048 read, 512 written]\n",
+	} {
+		s := standin.New(t)
+		s.Say = func(p *standin.Peer, m contract.ClientMessage) {
+			turn := &standin.Turn{ID: "t-1", Fence: 1, Session: m.SessionID}
+			end := turn.End(m.DeliveryID)
+			end[len(end)-1].Usage = &usage
+			p.Send(append([]contract.ServerMessage{turn.Begin(), turn.Text("Noon.", 1)}, end...)...)
+		}
+		r := at(t)("")
+		r.run(t, 0, "chat", "hello", "--url", s.URL)
+		same(t, "stderr", r.err.String(), want)
+	}
+}
+
 func TestChatReadsAMessageFromStdin(t *testing.T) {
 	s := standin.New(t)
 	s.Say = echo

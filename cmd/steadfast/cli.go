@@ -26,6 +26,7 @@ type cli struct {
 	JSON     bool     `name:"json" help:"Answers as JSON on stdout, errors as {message, code} on stderr."`
 	Dev      dev      `cmd:"" help:"Run the whole stack on this machine, from template.yaml."`
 	Token    token    `cmd:"" help:"Print a token that steadfast dev accepts."`
+	Shot     oneShot  `cmd:"" name:"run" help:"Ask a model once, without a session: text, or JSON that fits a schema."`
 	Chat     chat     `cmd:"" help:"Talk to an agent: one message, or a conversation without one."`
 	Task     tasks    `cmd:"" help:"Run, look at and cancel tasks."`
 	Sessions sessions `cmd:"" help:"List, look at and delete sessions."`
@@ -83,17 +84,33 @@ func (s *surroundings) report(err error) int {
 		return 130
 	}
 	code, message := string(fault.CodeOf(err)), err.Error()
-	var told *client.Error
-	if errors.As(err, &told) {
-		code = told.Code
+	var answered *client.Error
+	if errors.As(err, &answered) {
+		code = answered.Code
 	}
 	if s.json {
-		body, _ := json.Marshal(map[string]string{"message": message, "code": code}) // strings always encode
+		body, _ := json.Marshal(told{code, message, pathsOf(err)}) // strings always encode
 		fmt.Fprintln(s.stderr, string(body))
 	} else {
 		fmt.Fprintln(s.stderr, "steadfast: "+message)
 	}
 	return 1
+}
+
+// told is an error for programs.
+type told struct {
+	Code    string   `json:"code"`
+	Message string   `json:"message"`
+	Paths   []string `json:"paths,omitempty"` // where an answer does not fit its schema
+}
+
+// pathsOf are the places that an error names.
+func pathsOf(err error) []string {
+	var at interface{ Paths() []string }
+	if errors.As(err, &at) {
+		return at.Paths()
+	}
+	return nil
 }
 
 // programName is how to call this program again.

@@ -36,7 +36,7 @@ func (m runsModel) agent(ctx context.Context) (a evals.Agent, stop func(), err e
 	if m.Jobs < 1 {
 		return a, nil, &client.Error{Code: string(fault.Invalid), Message: "--jobs must be at least 1"}
 	}
-	a.Tools = tool.Builtin()
+	a.Tools = tool.Builtin().Default()
 	path := m.Instructions
 	if path == "" {
 		path = "agent/instructions.md"

@@ -46,7 +46,11 @@ func (e *StructuredOutputError) Error() string {
 	if len(why) == 0 {
 		why = append(why, fmt.Sprintf("the model stopped with %s", e.StopReason))
 	}
-	return fmt.Sprintf("no valid answer in %d attempts: %s", e.Attempts, strings.Join(why, "; "))
+	attempts := "attempts"
+	if e.Attempts == 1 {
+		attempts = "attempt"
+	}
+	return fmt.Sprintf("no valid answer in %d %s: %s", e.Attempts, attempts, strings.Join(why, "; "))
 }
 
 // Unwrap gives the fault.
