@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
@@ -295,22 +294,6 @@ func resources(t *testing.T) map[string]resource {
 		t.Fatal(err)
 	}
 	return doc.Resources
-}
-
-func TestTimeoutOfRunTurn(t *testing.T) {
-	m := regexp.MustCompile(`const timeout = (\d+) \* time\.Minute`).FindStringSubmatch(read(t, "functions/run-turn/main.go"))
-	if m == nil {
-		t.Fatal("functions/run-turn/main.go has no timeout")
-	}
-	want, err := time.ParseDuration(m[1] + "m")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range template(t).Functions {
-		if f.Name == "run-turn" && f.Timeout != want {
-			t.Errorf("run-turn's timeout is %v in the code and %v in the template", want, f.Timeout)
-		}
-	}
 }
 
 func parse(t *testing.T, file string) (*token.FileSet, *ast.File) {

@@ -32,11 +32,11 @@ type Env struct {
 	HTTPAllowedHosts     []string          // HTTP_ALLOWED_HOSTS, comma-separated, of the tool http_request; none: every public host
 	SystemTaskPrincipals string            // SYSTEM_TASK_PRINCIPALS
 	MaxTaskDepth         int               // MAX_TASK_DEPTH, default 8
+	MaxTurns             int               // MAX_RUNNING_TURNS of the stack, default 0: as many as come
+	MaxTurnsOfOne        int               // MAX_RUNNING_TURNS_PER_PRINCIPAL, likewise
 	Strands              bool              // SNAPSHOT_FORMAT=strands
 	ScheduleGroup        string            // SCHEDULE_GROUP, of events that come later and reminders, default "default"
 	SchedulerRoleARN     string            // SCHEDULER_ROLE_ARN, what schedules put events as
-	MaxTurns             int               // MAX_RUNNING_TURNS of the stack, default 0: as many as come
-	MaxTurnsOfOne        int               // MAX_RUNNING_TURNS_PER_PRINCIPAL, likewise
 	ScheduleDeadLetters  string            // SCHEDULE_DEAD_LETTER_ARN, the queue for what a schedule could not deliver; "": none
 }
 
