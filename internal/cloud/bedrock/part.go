@@ -82,12 +82,14 @@ func (t *tally) reason() string {
 	return "end_turn"
 }
 
-// tokens is the reported usage, or about four bytes a token.
-func (t *tally) tokens(req Request) Usage {
+// tokens is the reported usage, or about four bytes a token, with what c says of the input.
+func (t *tally) tokens(req Request, c *cache) Usage {
 	if t.usage != nil {
 		return *t.usage
 	}
-	return Usage{Input: (len(req.Body) + 3) / 4, Output: (t.chars + 3) / 4}
+	u := Usage{Output: (t.chars + 3) / 4}
+	u.Input, u.CacheRead, u.CacheWrite = c.split(req, (len(req.Body)+3)/4, time.Now())
+	return u
 }
 
 func (u Usage) wire() map[string]int {

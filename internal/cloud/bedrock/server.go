@@ -27,7 +27,7 @@ const MaxBody = 25 << 20
 // block, each ToolCall begins a new one. An error ends the reply: *Error goes to the client as that exception (with
 // its HTTP status if nothing was yielded before, else inside the stream), any other error as InternalServerException.
 // A sequence without a Stop ends with "tool_use" if it called a tool, else with "end_turn"; one without a Usage gets a
-// rough count. Respond is called by several goroutines at once; ctx ends when the client goes away.
+// rough count, shared among what a cache would have read, written and left. Respond is called by several goroutines at once; ctx ends when the client goes away.
 type Responder interface {
 	Respond(ctx context.Context, req Request) iter.Seq2[Part, error]
 }
@@ -40,6 +40,7 @@ type Server struct {
 
 	requests atomic.Int64
 	attempts Attempts
+	cache    cache
 }
 
 // ServeHTTP routes one request.

@@ -16,7 +16,7 @@ var errHangup = errors.New("hang up")
 // streamed answers with an event stream. Nothing is written before the first part, so that an error that comes first
 // has its HTTP status.
 func (s *Server) streamed(w http.ResponseWriter, r *http.Request, req Request, started time.Time) {
-	f := &frames{w: w}
+	f := &frames{w: w, cache: &s.cache}
 	for part, err := range s.model().Respond(r.Context(), req) {
 		if err == nil {
 			err = f.add(part)
@@ -35,6 +35,7 @@ type frames struct {
 	w       http.ResponseWriter
 	encoder *eventstream.Encoder // nil until the first frame
 	tally   tally
+	cache   *cache
 	index   int    // of the open or the next block
 	open    string // kind of the open block, or ""
 	ended   bool   // messageStop is out
@@ -125,7 +126,7 @@ func (f *frames) finish(req Request, started time.Time) {
 		return
 	}
 	_ = f.event("metadata", object{ // a client that is gone misses nothing
-		"usage":   f.tally.tokens(req).wire(),
+		"usage":   f.tally.tokens(req, f.cache).wire(),
 		"metrics": object{"latencyMs": time.Since(started).Milliseconds()},
 	})
 }

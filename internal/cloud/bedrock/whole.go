@@ -24,7 +24,7 @@ func (s *Server) whole(w http.ResponseWriter, r *http.Request, req Request, star
 	data, err := json.Marshal(object{
 		"output":     object{"message": object{"role": "assistant", "content": m.blocks()}},
 		"stopReason": m.tally.reason(),
-		"usage":      m.tally.tokens(req).wire(),
+		"usage":      m.tally.tokens(req, &s.cache).wire(),
 		"metrics":    object{"latencyMs": time.Since(started).Milliseconds()},
 	})
 	if err != nil {
