@@ -35,6 +35,7 @@ type Env struct {
 	MaxTurns             int               // MAX_RUNNING_TURNS of the stack, default 0: as many as come
 	MaxTurnsOfOne        int               // MAX_RUNNING_TURNS_PER_PRINCIPAL, likewise
 	Strands              bool              // SNAPSHOT_FORMAT=strands
+	SchedulesEnabled     bool              // SCHEDULES_ENABLED, true (default) or false
 	ScheduleGroup        string            // SCHEDULE_GROUP, of events that come later and reminders, default "default"
 	SchedulerRoleARN     string            // SCHEDULER_ROLE_ARN, what schedules put events as
 	ScheduleDeadLetters  string            // SCHEDULE_DEAD_LETTER_ARN, the queue for what a schedule could not deliver; "": none
@@ -71,7 +72,7 @@ func Load(getenv func(string) string, needs ...Need) (Env, error) {
 		ContextTokens: r.number("BEDROCK_CONTEXT_TOKENS", 0, 0, 10_000_000), Compaction: r.oneOf("COMPACTION", "summary", "drop"),
 		WebSocketEndpoint: r.url("WEBSOCKET_ENDPOINT"), StreamEndpoint: r.url("STREAM_ENDPOINT"), CognitoIssuer: r.url("COGNITO_ISSUER"), CognitoClientID: getenv("COGNITO_CLIENT_ID"),
 		MCPAllowedHosts: list(getenv("MCP_ALLOWED_HOSTS")), HTTPAllowedHosts: list(getenv("HTTP_ALLOWED_HOSTS")), SystemTaskPrincipals: getenv("SYSTEM_TASK_PRINCIPALS"),
-		ScheduleGroup: r.or("SCHEDULE_GROUP", "default"), SchedulerRoleARN: getenv("SCHEDULER_ROLE_ARN"), ScheduleDeadLetters: getenv("SCHEDULE_DEAD_LETTER_ARN"),
+		SchedulesEnabled: r.oneOf("SCHEDULES_ENABLED", "true", "false") == "true", ScheduleGroup: r.or("SCHEDULE_GROUP", "default"), SchedulerRoleARN: getenv("SCHEDULER_ROLE_ARN"), ScheduleDeadLetters: getenv("SCHEDULE_DEAD_LETTER_ARN"),
 		MaxTurns: r.number("MAX_RUNNING_TURNS", 0, 0, 10_000), MaxTurnsOfOne: r.number("MAX_RUNNING_TURNS_PER_PRINCIPAL", 0, 0, 10_000),
 		MaxTaskDepth: r.number("MAX_TASK_DEPTH", 8, 1, 64), Strands: r.oneOf("SNAPSHOT_FORMAT", "segments", "strands") == "strands",
 	}

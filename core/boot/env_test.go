@@ -20,7 +20,7 @@ func TestDefaults(t *testing.T) {
 	got, err := boot.Load(from(nil))
 	want := boot.Env{
 		EventBusName: "default", EventSource: "readysetcloud.agent", Region: "us-east-1", BedrockRegion: "us-east-1",
-		MaxTokens: 4096, Temperature: 0.7, Compaction: "summary", MaxTaskDepth: 8, ScheduleGroup: "default",
+		MaxTokens: 4096, Temperature: 0.7, Compaction: "summary", MaxTaskDepth: 8, ScheduleGroup: "default", SchedulesEnabled: true,
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("Load of nothing: %v (-want +got):\n%s", err, diff)
@@ -33,7 +33,7 @@ func TestLoad(t *testing.T) {
 		"BEDROCK_REGION": "us-west-2", "BEDROCK_MODEL_ID": "m", "BEDROCK_MAX_TOKENS": "100", "BEDROCK_TEMPERATURE": "0",
 		"WEBSOCKET_ENDPOINT": "https://ws.example.com/live/", "COGNITO_ISSUER": "https://issuer.example.com/pool", "COGNITO_CLIENT_ID": "c",
 		"MCP_ALLOWED_HOSTS": " mcp.example.com , ,tools.example.com", "HTTP_ALLOWED_HOSTS": "api.example.com, *.example.org", "SYSTEM_TASK_PRINCIPALS": "ada:*", "MAX_TASK_DEPTH": "3",
-		"BEDROCK_CONTEXT_TOKENS": "16000", "COMPACTION": "drop", "SNAPSHOT_FORMAT": "strands", "SCHEDULE_GROUP": "g", "SCHEDULER_ROLE_ARN": "arn:aws:iam::1:role/r", "SCHEDULE_DEAD_LETTER_ARN": "arn:aws:sqs:q",
+		"BEDROCK_CONTEXT_TOKENS": "16000", "COMPACTION": "drop", "SNAPSHOT_FORMAT": "strands", "SCHEDULE_GROUP": "g", "SCHEDULES_ENABLED": "false", "SCHEDULER_ROLE_ARN": "arn:aws:iam::1:role/r", "SCHEDULE_DEAD_LETTER_ARN": "arn:aws:sqs:q",
 		"MAX_RUNNING_TURNS": "50", "MAX_RUNNING_TURNS_PER_PRINCIPAL": "2",
 	}), boot.Table, boot.WebSocket, boot.Issuer, boot.ClientID)
 	want := boot.Env{

@@ -150,7 +150,8 @@ func (l Later) RunTask(ctx context.Context, r task.Request) error {
 // Schedule is a schedule of EventBridge Scheduler as it is to be.
 type Schedule struct {
 	Name       string // as schedule.Name makes it
-	Expression string // at(...), which deletes itself afterwards, or cron(...), in UTC
+	Expression string // at(...), which deletes itself afterwards, or cron(...)
+	TimeZone   string // of the expression, IANA name; "": UTC
 	Target     *types.Target
 	Keep       bool // one of this name stays as it is; else it is replaced
 }
@@ -170,7 +171,7 @@ func (l Later) Put(ctx context.Context, s Schedule) error {
 			return nil
 		}
 		_, err = l.Scheduler.UpdateSchedule(ctx, &scheduler.UpdateScheduleInput{
-			Name: create.Name, GroupName: create.GroupName, ScheduleExpression: create.ScheduleExpression, FlexibleTimeWindow: create.FlexibleTimeWindow,
+			Name: create.Name, GroupName: create.GroupName, ScheduleExpression: create.ScheduleExpression, ScheduleExpressionTimezone: create.ScheduleExpressionTimezone, FlexibleTimeWindow: create.FlexibleTimeWindow,
 			Target: create.Target, ActionAfterCompletion: create.ActionAfterCompletion,
 		})
 		if code(err) != "ResourceNotFoundException" { // else it has just fired, or was cancelled
@@ -187,9 +188,9 @@ func (l Later) input(s Schedule) *scheduler.CreateScheduleInput {
 	if strings.HasPrefix(s.Expression, "at(") {
 		after = types.ActionAfterCompletionDelete
 	}
-	group := or(l.Group, "default")
+	group, zone := or(l.Group, "default"), or(s.TimeZone, "UTC")
 	return &scheduler.CreateScheduleInput{
-		Name: &s.Name, GroupName: &group, ScheduleExpression: &s.Expression, Target: s.Target, ActionAfterCompletion: after,
+		Name: &s.Name, GroupName: &group, ScheduleExpression: &s.Expression, ScheduleExpressionTimezone: &zone, Target: s.Target, ActionAfterCompletion: after,
 		FlexibleTimeWindow: &types.FlexibleTimeWindow{Mode: types.FlexibleTimeWindowModeOff},
 	}
 }

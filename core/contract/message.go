@@ -24,5 +24,6 @@ type RunSchedule struct {
 type ScheduleRan struct {
 	ScheduleID string   `json:"scheduleId"`
 	SessionIDs []string `json:"sessionIds"`
-	Error      string   `json:"error,omitempty"` // of its handler
+	Error      string   `json:"error,omitempty"` // of its handler, or why it was not run
+	Code       string   `json:"code,omitempty"`  // of why it was not run
 }

@@ -47,7 +47,7 @@ func (f Receive) Do(ctx context.Context, in ReceiveIn) (contract.Delivery, error
 	case m.SessionID != "" && m.ContinuationToken != "":
 		return contract.Delivery{}, fault.New(fault.Invalid, "a session or a continuation token is due, not both")
 	case m.SessionID != "":
-		return Admit(f).Do(ctx, in.admit(m.SessionID))
+		return f.named(ctx, in)
 	case m.ContinuationToken != "":
 		if err := contract.CheckID("continuationToken", m.ContinuationToken); err != nil {
 			return contract.Delivery{}, err
@@ -62,6 +62,18 @@ func (in ReceiveIn) admit(sessionID string) AdmitIn {
 	return AdmitIn{SessionID: sessionID, Caller: in.Caller, Text: m.Text, Admission: m.Admission, DeliveryID: m.DeliveryID}
 }
 
+// named admits the message to a conversation that is there.
+func (f Receive) named(ctx context.Context, in ReceiveIn) (contract.Delivery, error) {
+	s, err := f.Table.State(ctx, in.Message.SessionID)
+	if err == nil && s.Expired(f.Now()) && !s.Work(f.Now()) {
+		err = fault.New(fault.NotFound, "no such session")
+	}
+	if err != nil {
+		return contract.Delivery{}, err
+	}
+	return Admit(f).Do(ctx, in.admit(in.Message.SessionID))
+}
+
 // continued goes on where the channel's key leads, or begins a conversation that it leads to from now on.
 func (f Receive) continued(ctx context.Context, in ReceiveIn) (contract.Delivery, bool, error) {
 	token := in.Message.ContinuationToken
@@ -70,9 +82,10 @@ func (f Receive) continued(ctx context.Context, in ReceiveIn) (contract.Delivery
 		return contract.Delivery{}, false, err
 	}
 	if err == nil {
-		receipt, err := Admit(f).Do(ctx, in.admit(there.SessionID))
+		in.Message.SessionID = there.SessionID
+		receipt, err := f.named(ctx, in)
 		receipt.ContinuationToken = token
-		if !fault.Is(err, fault.NotFound) { // else it was deleted
+		if !fault.Is(err, fault.NotFound) { // else it was deleted, or its time is over
 			return receipt, true, err
 		}
 	}

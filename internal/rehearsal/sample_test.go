@@ -48,6 +48,8 @@ var samples = []sample{
 	{"agency-task", nil, `{error string status string taskId string}`},
 	{"agency-check-in", nil, `null`},
 	{"schedule-event", nil, `null`},
+	{"sync-schedules", withResponse, `string`},
+	{"run-schedule", nil, `{scheduleId string sessionIds [string]}`},
 	{"recover", nil, `{}`},
 	{"ws-disconnect", nil, `200`},
 	{"delete-session", nil, `204`},
@@ -98,6 +100,11 @@ func (s sample) event(t *testing.T, d *dev) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// withResponse lets the local cloud take what the function tells CloudFormation.
+func withResponse(t *testing.T, d *dev, event map[string]any) {
+	event["ResponseURL"] = d.info.AWS + "/custom-resources/SyncSchedules"
 }
 
 // withToken offers a token that is good, where browsers can put one.

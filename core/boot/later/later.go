@@ -22,6 +22,13 @@ func Events(e boot.Edges) bus.Later {
 	}
 }
 
+// Files are the schedules of the program, in a group of their own beside the environment's.
+func Files(e boot.Edges) bus.Group {
+	client, events := Client(e), Events(e)
+	events.Scheduler, events.Group = client, e.ScheduleGroup+"-files"
+	return bus.Group{Later: events, Lister: client}
+}
+
 // BusARN is the ARN of a bus in the partition and account of a role.
 func BusARN(role, region, name string) string {
 	partition, account := "aws", ""
