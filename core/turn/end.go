@@ -70,7 +70,7 @@ func (o *owner) end(ctx context.Context, e ending) (done bool, err error) {
 		if keep && o.state.Mode == session.Chat {
 			change = o.state.EndKeep(o.me, p, e.outcome, o.Now())
 		}
-		err = o.commit(ctx, change, false, writes...)
+		err = o.commitEnd(ctx, change, writes...)
 		if err == nil {
 			o.ended(ctx, events, e, t)
 			return o.state.Owner == "", nil
@@ -163,7 +163,7 @@ func (o *owner) endFlagged(ctx context.Context, finished []model.ToolResult) (bo
 	if err != nil {
 		return false, err
 	}
-	if err := o.commit(ctx, o.state.EndFlagged(o.me, p, o.Now()), false, writes...); err != nil {
+	if err := o.commitEnd(ctx, o.state.EndFlagged(o.me, p, o.Now()), writes...); err != nil {
 		return false, err
 	}
 	o.ended(ctx, events, e, t)

@@ -127,6 +127,48 @@ func TestP14OneDeadConnection(t *testing.T) {
 	})
 }
 
+// TestP13TheEndIsToldThoughItsAnswerWasLost: the write that ends a turn takes effect, and its owner does not learn so.
+func TestP13TheEndIsToldThoughItsAnswerWasLost(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		stop bool
+		more bool // another message waits
+		want []string
+	}{
+		{"completed", false, false, []string{"complete"}},
+		{"completed, and another waits", false, true, []string{"complete", "complete"}},
+		{"stopped", true, false, []string{"error cancelled"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, unhurried, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+				p := &stage.Play{Stage: s}
+				must(t, send(p, id, "hello", contract.Preempt)(ctx))
+				follow(t, s, "c1", socket.FeatureReset)
+				s.During = func() {
+					s.During = nil
+					if tt.more {
+						must(t, send(p, id, "and this", contract.Coalesce)(ctx))
+					}
+					if tt.stop {
+						must(t, stop(p, id, false)(ctx))
+					}
+					s.World.Disturb(fake.Disturbance{Name: "dynamo.TransactWriteItems", Mode: fake.LoseAnswer})
+				}
+				must(t, s.Drain(ctx), s.Check(id))
+				var ends []string
+				for _, m := range posts(t, s, "c1") {
+					if m.Type != contract.TypeStreamEvent {
+						ends = append(ends, strings.TrimSpace(m.Type+" "+m.Error))
+					}
+				}
+				if diff := cmp.Diff(tt.want, ends); diff != "" || s.World.Disturbed() != 1 {
+					t.Errorf("%d answers lost; told (-want +got):\n%s", s.World.Disturbed(), diff)
+				}
+			})
+		})
+	}
+}
+
 // spoken joins the text of a turn's messages.
 func spoken(messages []contract.ServerMessage) string {
 	text := ""
