@@ -2,7 +2,9 @@ package flow
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"time"
 
@@ -11,7 +13,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/schedule"
 	"github.com/steadfast-agents/steadfast/core/session"
 	"github.com/steadfast-agents/steadfast/core/store"
-	"github.com/steadfast-agents/steadfast/core/tool"
+	"github.com/steadfast-agents/steadfast/core/task"
 )
 
 // RunSchedule runs a firing of a schedule, once however often it is delivered and on however many hosts. A file's firing begins a
@@ -19,10 +21,12 @@ import (
 type RunSchedule struct {
 	Edges
 	Schedules schedule.Set
-	Tools     tool.Registry // what handlers may call
-	Host      schedule.Host
-	Off       bool          // only what a person asks for runs
-	Lease     time.Duration // how long a handler may take where the context has no deadline, default 15 minutes
+	Tools     interface { // what handlers may call: a tool.Registry, which no other use-case is to link
+		Do(ctx context.Context, log *slog.Logger, toolUseID string, p task.Principal, name string, input json.RawMessage) (json.RawMessage, error)
+	}
+	Host  schedule.Host
+	Off   bool          // only what a person asks for runs
+	Lease time.Duration // how long a handler may take where the context has no deadline, default 15 minutes
 }
 
 // scheduleChannel is the channel of the sessions of schedules.

@@ -12,7 +12,6 @@ import (
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/schedule"
-	"github.com/steadfast-agents/steadfast/core/tool"
 )
 
 // hands do what a handler asks for, and note which sessions it wrote to. They are safe for concurrent use.
@@ -68,16 +67,10 @@ func (h *hands) CallTool(ctx context.Context, name string, input json.RawMessage
 		}
 		return h.Host.MCP(ctx, server, remote, input)
 	}
-	found, _ := h.Tools.Pick(name)
-	if len(found) == 0 {
+	if h.Tools == nil {
 		return nil, fault.New(fault.NotFound, "there is no tool %q", name)
 	}
-	output, err := found[0].Call(tool.Context{Context: ctx, ToolUseID: use, Principal: schedule.Principal(h.id), Log: h.log()}, input)
-	if err != nil {
-		return nil, fmt.Errorf("call %s: %w", name, err)
-	}
-	raw, err := json.Marshal(output)
-	return raw, fault.Wrap(fault.Internal, err, "answer of %s", name)
+	return h.Tools.Do(ctx, h.log(), use, schedule.Principal(h.id), name, input)
 }
 
 // DispatchSchedule fires a schedule by hand, exactly once for each call, in the way that production does.

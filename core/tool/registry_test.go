@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/task"
 	"github.com/steadfast-agents/steadfast/core/tool"
 )
 
@@ -121,4 +122,33 @@ func text(t *testing.T, output any) string {
 		t.Fatalf("Content(%v) = %v, %v, want one part", output, parts, err)
 	}
 	return parts[0].Text
+}
+
+// TestRegistryDo: a tool runs outside of a turn as who is named, and its output is JSON.
+func TestRegistryDo(t *testing.T) {
+	type in struct {
+		X string `json:"x"`
+	}
+	tools := tool.Registry{
+		tool.New("who", "says who", func(ctx tool.Context, in in) (map[string]string, error) {
+			return map[string]string{"x": in.X, "use": ctx.ToolUseID, "for": ctx.Principal.ID}, nil
+		}),
+		tool.New("mute", "says nothing that is JSON", func(tool.Context, in) (any, error) { return func() {}, nil }),
+	}
+	for _, tt := range []struct {
+		name, tool, input, want string
+		fault                   fault.Code
+	}{
+		{"found", "who", `{"x":"1"}`, `{"for":"nightly","use":"u1","x":"1"}`, ""},
+		{"not there", "when", `{}`, "", fault.NotFound},
+		{"input that does not fit", "who", `{"x":1}`, "", fault.Invalid},
+		{"no JSON", "mute", `{"x":"1"}`, "", fault.Internal},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := tools.Do(t.Context(), nil, "u1", task.System("nightly"), tt.tool, json.RawMessage(tt.input))
+			if string(got) != tt.want || fault.CodeOf(err) != tt.fault {
+				t.Errorf("got %s, %v, want %s, %q", got, err, tt.want, tt.fault)
+			}
+		})
+	}
 }
