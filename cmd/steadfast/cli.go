@@ -34,8 +34,10 @@ type cli struct {
 	Stop     stop     `cmd:"" help:"Stop a session's turn."`
 	Events   events   `cmd:"" help:"Follow or print a session's events."`
 	Skills   skills   `cmd:"" help:"List, check, show and begin skills."`
-	Eval     eval     `cmd:"" help:"Measure what a skill is worth: run its test cases with and without it."`
-	Trigger  trigger  `cmd:"" help:"Measure how well a skill's description makes a model reach for it."`
+
+	Schedules schedules `cmd:"" help:"What the agent does by the clock: list, check, foresee, fire by hand."`
+	Eval      eval      `cmd:"" help:"Measure what a skill is worth: run its test cases with and without it."`
+	Trigger   trigger   `cmd:"" help:"Measure how well a skill's description makes a model reach for it."`
 
 	Agency agencyCommands `cmd:"" help:"Persistent agents: watch them, wake them, try their rules, pause them."`
 

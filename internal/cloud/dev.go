@@ -24,6 +24,7 @@ func (c *Cloud) devHandler() http.Handler {
 	mux.HandleFunc("GET "+devPath+"pending", c.devPending)
 	mux.HandleFunc("GET "+devPath+"iam", c.devIAM)
 	mux.HandleFunc("GET "+devPath+"events", c.devEvents)
+	mux.HandleFunc("POST "+dispatchPath+"schedules/{id}", c.devRunSchedule)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !fromThisMachine(r) {
 			refuse(w, http.StatusForbidden, "only this machine may use "+devPath)

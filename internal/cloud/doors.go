@@ -19,7 +19,7 @@ func (c *Cloud) publicHandler() http.Handler {
 	documents := c.issuerPath()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
-		case strings.HasPrefix(r.URL.Path, devPath):
+		case strings.HasPrefix(r.URL.Path, devPath), strings.HasPrefix(r.URL.Path, dispatchPath):
 			dev.ServeHTTP(w, r)
 		case strings.HasPrefix(r.URL.Path, documents):
 			issuer.ServeHTTP(w, r)
@@ -46,6 +46,7 @@ func (c *Cloud) awsHandler(model http.Handler) http.Handler {
 		"/schedules":       c.scheduler,
 		"/schedule-groups": c.scheduler,
 		lambda.InvokePath:  c.functions.Handler(),
+		customPath:         http.HandlerFunc(c.customAnswered),
 		c.issuerPath():     c.issuer.Handler(),
 	}
 	if ws := c.stack.WebSocket; ws != nil {

@@ -52,7 +52,7 @@ func (c *Cloud) serve() error {
 		c.log.Error("a listener ended", "error", err)
 	})
 	c.functions.Start()
-	return nil
+	return c.startCustoms()
 }
 
 // stopPatience is how long open requests and running functions are waited for when the caller sets no limit.

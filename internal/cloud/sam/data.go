@@ -3,6 +3,7 @@ package sam
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -93,4 +94,23 @@ func (l *loader) addBus(name string) {
 	if !slices.Contains(l.stack.Buses, name) {
 		l.stack.Buses = append(l.stack.Buses, name)
 	}
+}
+
+// customs reads whom the Custom:: resources ask. What else they say is not of this machine: versions of code, for example.
+func (l *loader) customs() error {
+	for _, res := range l.resources {
+		if !strings.HasPrefix(res.kind, "Custom::") {
+			continue
+		}
+		arn, err := l.resolver.text(field(res.properties, "ServiceToken"))
+		if err != nil {
+			return fmt.Errorf("resource %s: ServiceToken: %w", res.id, err)
+		}
+		_, function, ok := strings.Cut(arn, ":function:")
+		if !ok {
+			return fmt.Errorf("resource %s: the ServiceToken %q is no function's ARN", res.id, arn)
+		}
+		l.stack.Customs = append(l.stack.Customs, Custom{LogicalID: res.id, Kind: res.kind, Function: function})
+	}
+	return nil
 }

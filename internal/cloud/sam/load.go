@@ -145,6 +145,9 @@ func (l *loader) load() (*Stack, error) {
 			}
 		}
 	}
+	if err := l.customs(); err != nil {
+		return nil, err
+	}
 	if err := l.checkTargets(); err != nil {
 		return nil, err
 	}

@@ -17,7 +17,14 @@ type Stack struct {
 	Queues          []Queue
 	ScheduleGroups  []string // of EventBridge Scheduler, without "default"
 	Buses           []string // names of buses that exist, always with "default"
+	Customs         []Custom
 	Outputs         map[string]string
+}
+
+// Custom is one Custom:: resource, which a function looks after.
+type Custom struct {
+	LogicalID, Kind string
+	Function        string // Function.Name of the ServiceToken
 }
 
 // Function is one AWS::Serverless::Function.
