@@ -86,6 +86,54 @@ func TestP10ASecondMessage(t *testing.T) {
 	})
 }
 
+// TestAStopIsSeenWithinTwoSeconds: while the model is silent in the middle of an answer, while a tool runs, and while one runs that does
+// not heed the end of its context.
+func TestAStopIsSeenWithinTwoSeconds(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		say  string
+		most time.Duration
+	}{{"in mid-stream", "hello", 2 * time.Second}, {"during a tool", "use the tools", 2 * time.Second}, {"during a tool that does not heed it", "use the deaf tools", 4 * time.Second}} {
+		t.Run(tt.name, func(t *testing.T) {
+			silent := func(req model.Request) fake.Turn {
+				if strings.Contains(tt.say, "tools") {
+					return helpful(req)
+				}
+				return append(fake.Say("one", "two")[:1], fake.Piece{Pause: time.Hour, Event: model.TextDelta{Text: "three"}})
+			}
+			bubble(t, silent, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+				var stopped time.Time
+				halt := func() {
+					time.Sleep(300 * time.Millisecond)
+					must(t, stop(&stage.Play{Stage: s}, id, false)(context.Background()))
+					stopped = s.Clock.Now()
+				}
+				s.Acting = func(ctx tool.Context) {
+					if ctx.ToolUseID != "call_11" {
+						return
+					}
+					halt()
+					if strings.Contains(tt.say, "deaf") {
+						time.Sleep(time.Minute)
+					}
+					<-ctx.Done()
+				}
+				if !strings.Contains(tt.say, "tools") {
+					s.During = halt
+				}
+				_, err := s.Send(ctx, id, tt.say)
+				must(t, err, s.Drain(ctx))
+				took := s.Clock.Now().Sub(stopped)
+				time.Sleep(2 * time.Minute) // what was left behind ends
+				must(t, s.Rest(ctx, id), s.Check(id))
+				if got := told(t, s, id, "turn.failed"); took > tt.most || len(got) != 1 || got[0] != `turn.failed {"status":"cancelled","error":"cancelled"}` {
+					t.Errorf("%v after %v", got, took)
+				}
+			})
+		})
+	}
+}
+
 func TestAStopAndWhatWaits(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

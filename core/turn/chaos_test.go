@@ -22,22 +22,23 @@ import (
 // chaos is a world in which deeds happen.
 type chaos struct {
 	*stage.Stage
-	mu      sync.Mutex // of all below: a worker's lease is kept beside its run
-	midst   []deed
-	races   []race
-	answers []int
-	short   bool
-	narrow  bool // the model takes little: histories are made shorter
-	places  turn.Capacity
-	lose    int // triggers still to be lost
-	sent    int
-	tasks   int
-	workers int
-	failed  error
-	last    int // the last call that something strikes
-	depth   int
-	back    time.Duration
-	trace   []string
+	mu       sync.Mutex // of all below: a worker's lease is kept beside its run
+	midst    []deed
+	races    []race
+	answers  []int
+	short    bool
+	narrow   bool // the model takes little: histories are made shorter
+	places   turn.Capacity
+	receipts receipts
+	lose     int // triggers still to be lost
+	sent     int
+	tasks    int
+	workers  int
+	failed   error
+	last     int // the last call that something strikes
+	depth    int
+	back     time.Duration
+	trace    []string
 }
 
 func (c *chaos) run(ctx context.Context, happen []deed) error {
@@ -78,7 +79,11 @@ func (c *chaos) run(ctx context.Context, happen []deed) error {
 	if _, err := c.Edges.Table.State(ctx, id); fault.Is(err, fault.NotFound) {
 		return c.Check()
 	}
-	return c.Check(append(c.taskSessions(), id)...)
+	events, err := c.Events(ctx, id)
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.Check(append(c.taskSessions(), id)...), c.receipts.check(events))
 }
 
 func (c *chaos) taskSessions() []string {
@@ -230,6 +235,9 @@ func (c *chaos) try(ctx context.Context, d deed) error {
 		if d.n > 1 {
 			return nil // seldom
 		}
+		c.mu.Lock()
+		c.receipts.deleted = true
+		c.mu.Unlock()
 		_, err := flow.DeleteSession{Edges: c.Edges}.Do(ctx, flow.SessionOf{SessionID: id, Caller: stage.User})
 		return err
 	case "drain":
@@ -281,7 +289,11 @@ func (c *chaos) sendOne(ctx context.Context, n int) error {
 	number := c.sent
 	c.mu.Unlock()
 	admission := []contract.Admission{contract.Preempt, contract.Coalesce, contract.Reject}[n%3]
-	_, err := c.Send(ctx, id, fmt.Sprintf("message %d", number), as(admission, fmt.Sprintf("dlv_%d", number)))
+	delivery := fmt.Sprintf("dlv_%d", number)
+	_, err := c.Send(ctx, id, fmt.Sprintf("message %d", number), as(admission, delivery))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.receipts.note(delivery, admission, err)
 	return err
 }
 

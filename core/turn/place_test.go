@@ -303,8 +303,8 @@ func TestAPlaceThatWasLost(t *testing.T) {
 	})
 }
 
-// TestOnePlaceWhereverItIsCutOff: three sessions, one place, a crash anywhere.
-func TestOnePlaceWhereverItIsCutOff(t *testing.T) {
+// TestWhereverItIsCutOffAtOnePlace: three sessions, one place, a crash anywhere.
+func TestWhereverItIsCutOffAtOnePlace(t *testing.T) {
 	ids := []string{sid(1), sid(2), sid(3)}
 	flows := []fake.Flow{
 		{Name: "three sessions and one place", New: func() *fake.Run {
