@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -138,23 +139,46 @@ func (c *checker) add(path, text string) {
 }
 
 func (c *checker) value(path string, v any, s *jsonschema.Schema) {
+	if s = c.follow(s); s == nil {
+		return
+	}
+	before := len(c.problems)
 	switch v := v.(type) {
 	case map[string]any:
-		if s != nil && s.Type == "object" && plain(s) {
+		if s.Type == "object" && plain(s) {
 			c.object(path, v, s)
+			if len(c.problems) == before && sized(s) {
+				c.leaf(path, v, s)
+			}
 			return
 		}
 	case []any:
-		if s != nil && s.Type == "array" && s.Items != nil && plain(s) {
+		if s.Type == "array" && s.Items != nil && plain(s) {
 			for i, item := range v {
 				c.value(path+"["+strconv.Itoa(i)+"]", item, s.Items)
+			}
+			if len(c.problems) == before && sized(s) {
+				c.leaf(path, v, s)
 			}
 			return
 		}
 	}
-	if s != nil {
-		c.leaf(path, v, s)
+	c.leaf(path, v, s)
+}
+
+// follow gives what a reference into the schema's definitions names. One that leads round in circles is left as it is.
+func (c *checker) follow(s *jsonschema.Schema) *jsonschema.Schema {
+	for range 10 {
+		if s == nil {
+			return nil
+		}
+		name, ok := strings.CutPrefix(s.Ref, "#/$defs/")
+		if !ok || c.root.Defs[name] == nil {
+			return s
+		}
+		s = c.root.Defs[name]
 	}
+	return s
 }
 
 func (c *checker) object(path string, v map[string]any, s *jsonschema.Schema) {
@@ -198,11 +222,15 @@ func (c *checker) leaf(path string, v any, s *jsonschema.Schema) {
 	}
 }
 
-// plain reports whether s says nothing about objects and arrays that the walk does not look at itself.
+// plain reports whether s says nothing of the members of objects and arrays that the walk does not look at itself.
 func plain(s *jsonschema.Schema) bool {
 	return s.Ref == "" && s.DynamicRef == "" && len(s.AllOf)+len(s.AnyOf)+len(s.OneOf) == 0 && s.Not == nil && s.If == nil &&
 		len(s.PatternProperties)+len(s.DependentSchemas)+len(s.DependencySchemas) == 0 && s.PropertyNames == nil &&
-		len(s.PrefixItems)+len(s.ItemsArray) == 0 && s.Contains == nil && s.UnevaluatedItems == nil && s.UnevaluatedProperties == nil &&
-		s.Enum == nil && s.Const == nil && s.MinItems == nil && s.MaxItems == nil && !s.UniqueItems &&
-		s.MinProperties == nil && s.MaxProperties == nil && len(s.DependentRequired)+len(s.DependencyStrings) == 0
+		len(s.PrefixItems)+len(s.ItemsArray) == 0 && s.Contains == nil && s.UnevaluatedItems == nil && s.UnevaluatedProperties == nil
+}
+
+// sized reports whether s says something of an object or array as a whole.
+func sized(s *jsonschema.Schema) bool {
+	return s.Enum != nil || s.Const != nil || s.MinItems != nil || s.MaxItems != nil || s.UniqueItems ||
+		s.MinProperties != nil || s.MaxProperties != nil || len(s.DependentRequired)+len(s.DependencyStrings) > 0
 }
