@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
@@ -104,6 +105,18 @@ func Counts(made []Decision) map[string]int {
 	all := map[string]int{}
 	for _, d := range made {
 		all["decision "+string(d.Decision)]++
+	}
+	return all
+}
+
+// CountsOf counts a task by how it ended, and as kept back by its cap or budget if it was, for metrics.
+func CountsOf(r task.Result) map[string]int {
+	all := map[string]int{"task " + string(r.Status): 1}
+	switch {
+	case r.Status == task.Failed && strings.HasPrefix(r.Error, overCap):
+		all["decision task_cap"] = 1
+	case r.Status == task.Failed && strings.HasPrefix(r.Error, overBudget):
+		all["decision budget"] = 1
 	}
 	return all
 }

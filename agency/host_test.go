@@ -65,6 +65,51 @@ func TestHost(t *testing.T) {
 	}
 }
 
+// A task that was kept back is counted as such.
+func TestCountsOfTasks(t *testing.T) {
+	isolated(t, func(d *definition) {
+		d.TaskCap = 2
+		d.Budget = admit(func(s agency.Spender) error {
+			if s.TaskID == "t2" {
+				return fault.New(fault.Limit, "nothing left")
+			}
+			return nil
+		})
+	}, func(t *testing.T, w *world) {
+		w.review = nothing
+		for _, tt := range []struct {
+			id   string
+			want map[string]int
+		}{
+			{"t1", map[string]int{"task COMPLETED": 1}},
+			{"t2", map[string]int{"task FAILED": 1, "decision budget": 1}},
+			{"t3", map[string]int{"task FAILED": 1, "decision task_cap": 1}},
+		} {
+			got, err := w.agent.Deliver(t.Context(), request(tt.id, "ann", "review"), "")
+			if diff := cmp.Diff(tt.want, agency.CountsOf(got)); err != nil || diff != "" {
+				t.Errorf("%s: %v (-want +got):\n%s", tt.id, err, diff)
+			}
+		}
+	})
+}
+
+// Whether a type is paused is read every five seconds at most.
+func TestPauseIsReadNowAndThen(t *testing.T) {
+	isolated(t, nil, func(t *testing.T, w *world) {
+		e := contract.RawEvent{ID: "evt-1", Source: "app", DetailType: "Nothing"}
+		reads := func() int { return w.Count("dynamo.GetItem") }
+		for i := range 100 {
+			if _, err := w.agent.Route(t.Context(), e); err != nil {
+				t.Fatal(err)
+			}
+			w.clock.Advance(200 * time.Millisecond)
+			if want := 1 + i/25; reads() != want {
+				t.Fatalf("after %d events in %s the row was read %d times, want %d", i+1, time.Duration(i)*200*time.Millisecond, reads(), want)
+			}
+		}
+	})
+}
+
 // Tasks go to the type whose source they have, and to nobody else.
 func TestHostHandsTasksToTheirType(t *testing.T) {
 	w := newWorld(nil)

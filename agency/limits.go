@@ -61,6 +61,12 @@ type counted struct {
 	At int64  `json:"at"` // ms
 }
 
+// How the errors of tasks that are kept back begin.
+const (
+	overCap    = "Task cap reached"
+	overBudget = "Over budget"
+)
+
 // admit counts a task against its agent's cap, each id once, and asks the budget. Faults: Limit with reason "task_cap" or "budget", those
 // of UpdateState and the budget.
 func (a *Agent) admit(ctx context.Context, j job) error {
@@ -70,7 +76,7 @@ func (a *Agent) admit(ctx context.Context, j job) error {
 	err := a.budget.Admit(ctx, Spender{AgentType: a.name, AgentID: j.agentID(), TaskID: j.request.TaskID})
 	if fault.Is(err, fault.Limit) {
 		a.log.WarnContext(ctx, "budget", "task", j.request.TaskID, "agent", j.agentID())
-		return fault.New(fault.Limit, "Over budget: %v", err).Because("budget")
+		return fault.New(fault.Limit, "%s: %v", overBudget, err).Because("budget")
 	}
 	if err != nil {
 		return fmt.Errorf("budget of %s: %w", j.agentID(), err)
@@ -92,7 +98,7 @@ func (a *Agent) withinCap(ctx context.Context, j job) error {
 		return err
 	}
 	a.log.WarnContext(ctx, "task_cap", "task", j.request.TaskID, "agent", j.agentID())
-	text := fmt.Sprintf("Task cap reached: at most %d tasks per %d minutes for one %s agent", a.cap, int(a.capWindow.Round(time.Minute).Minutes()), a.name)
+	text := fmt.Sprintf(overCap+": at most %d tasks per %d minutes for one %s agent", a.cap, int(a.capWindow.Round(time.Minute).Minutes()), a.name)
 	return fault.New(fault.Limit, "%s", text).Because("task_cap")
 }
 

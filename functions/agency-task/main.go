@@ -27,7 +27,7 @@ func main() {
 	lambda.Start(entry.Raw(edges.Log, edges.Table, func(ctx context.Context, e contract.RawEvent) (task.Result, error) {
 		r, err := hosted.HandleTask(ctx, e)
 		if err == nil {
-			entry.Metrics(os.Stdout, edges.Now(), "agency-task", map[string]int{"task " + string(r.Status): 1})
+			entry.Metrics(os.Stdout, edges.Now(), "agency-task", agency.CountsOf(r))
 		}
 		return r, err
 	}))
