@@ -15,7 +15,6 @@ import (
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/entry"
 	"github.com/steadfast-agents/steadfast/core/money"
-	"github.com/steadfast-agents/steadfast/core/task"
 )
 
 func main() {
@@ -24,11 +23,11 @@ func main() {
 		d := agent.Deployment{Table: edges.Table, Bus: edges.Bus, Model: host.Model(edges), Log: edges.Log}
 		return agent.Persistent(d.Metered(cmp.Or(edges.ModelID, bedrock.DefaultModelID), money.Default()))
 	})
-	lambda.Start(entry.Raw(edges.Log, edges.Table, func(ctx context.Context, e contract.RawEvent) (task.Result, error) {
+	lambda.Start(entry.Raw(edges.Log, edges.Table, func(ctx context.Context, e contract.RawEvent) (contract.TaskResult, error) {
 		r, err := hosted.HandleTask(ctx, e)
 		if err == nil {
 			entry.Metrics(os.Stdout, edges.Now(), "agency-task", agency.CountsOf(r))
 		}
-		return r, err
+		return r.Wire(), err
 	}))
 }
