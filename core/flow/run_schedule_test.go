@@ -337,7 +337,7 @@ func undisturbed(p *stage.Play) *stage.Play {
 // sessionsOf are the partitions of sessions.
 func sessionsOf(s *stage.Stage) (ids []string) {
 	for _, row := range s.Dynamo.Items("SESSION#") {
-		if pk := attr.Text(row[key.PK]); len(ids) == 0 || ids[len(ids)-1] != pk {
+		if pk := strings.Trim(attr.Text(row[key.PK]), `"`); len(ids) == 0 || ids[len(ids)-1] != pk {
 			ids = append(ids, pk)
 		}
 	}
