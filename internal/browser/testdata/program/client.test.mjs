@@ -307,6 +307,19 @@ test('silence: a running turn is asked for, a dead connection given up, an idle 
   assert.equal(story.filter(line => line === '[connecting]').length, 2)
 })
 
+test('a message whose turn waits in line is waited for, however long nothing is said of it', async t => {
+  const there = await stage(t, {}, async peer => {
+    await peer.subscribed(0)
+    assert.equal((await peer.next()).delivery_id, 'd-1')
+    for (let i = 0; i < 8; i++) await peer.subscribed(2, 'running') // turn.queued has index 1
+    const o = owner()
+    peer.say(o.init(3), o.text('at last', 0), o.complete('d-1', 9))
+  })
+  const { chat, story } = chatting(t, there, { times: { quiet: 10, ping: 40 } })
+  ended(await chat.send('hi', { deliveryId: 'd-1' }), 'complete', 'at last')
+  assert.deepEqual(story, ['[connecting]', '[open]', 'turn turn_1', '+at last', 'end complete'])
+})
+
 test('a message that came to nothing is sent again on the same connection, not without end', async t => {
   const there = await stage(t, {}, async peer => {
     await peer.subscribed(0)
