@@ -3,6 +3,7 @@ package bedrock
 import (
 	"encoding/json"
 	"hash/fnv"
+	"slices"
 	"sync"
 	"time"
 )
@@ -28,7 +29,7 @@ type prefix struct {
 
 // split shares the input tokens of a request among what was read, what was written and the rest.
 func (c *cache) split(req Request, input int, now time.Time) (rest, read, written int) {
-	points := prefixes(req)
+	points := prefixes(req, input)
 	if len(points) == 0 {
 		return input, 0, 0
 	}
@@ -52,21 +53,17 @@ func (c *cache) split(req Request, input int, now time.Time) (rest, read, writte
 			delete(c.seen, sum)
 		}
 	}
-	longest = min(longest, input)
-	read = min(read, longest)
 	return input - longest, read, longest - read
 }
 
-// prefixes are what stands before the cache points, in the service's order: tools, system text, messages. Those that are too short
-// to be kept are left out.
-func prefixes(req Request) []prefix {
+// prefixes are what stands before the cache points, in the service's order: tools, system text, messages. Each has its share of the
+// input tokens; those that are too short to be kept are left out.
+func prefixes(req Request, input int) []prefix {
 	var all []prefix
 	h, size := fnv.New64a(), 0
 	pass := func(kind string, part any) {
 		if kind == "cachePoint" {
-			if tokens := (size + 3) / 4; tokens >= minCached {
-				all = append(all, prefix{h.Sum64(), tokens})
-			}
+			all = append(all, prefix{h.Sum64(), size})
 			return
 		}
 		raw, _ := json.Marshal(part) // it came as JSON
@@ -88,5 +85,8 @@ func prefixes(req Request) []prefix {
 			pass(b.Kind, b)
 		}
 	}
-	return all
+	for i := range all {
+		all[i].tokens = all[i].tokens * input / size // were bytes
+	}
+	return slices.DeleteFunc(all, func(p prefix) bool { return p.tokens < minCached })
 }
