@@ -173,7 +173,7 @@ func TestPurePackages(t *testing.T) {
 }
 
 // heavy are the packages that only a function that runs turns may link; they make a cold start slow.
-var heavy = []string{"core/loop", "core/bedrock", "core/turn", "core/boot/host", "core/mcp", "core/memory", "agent"}
+var heavy = []string{"core/tool", "core/loop", "core/bedrock", "core/turn", "core/boot/host", "core/mcp", "core/memory", "agent"}
 
 func TestLightFunctions(t *testing.T) {
 	runsTurns := []string{"functions/run-turn", "functions/agency-route", "functions/agency-task", "functions/agency-check-in", "functions/run-schedule"} // the content is heavy
