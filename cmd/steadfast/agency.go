@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -121,10 +122,13 @@ func (r agencyRoute) Run(c *cli, s *surroundings) error {
 
 // readFile reads a file, or standard input for "-".
 func (s *surroundings) readFile(name string) ([]byte, error) {
+	var raw []byte
+	var err error
 	if name == "-" {
-		name = "/dev/stdin"
+		raw, err = io.ReadAll(s.stdin)
+	} else {
+		raw, err = os.ReadFile(name)
 	}
-	raw, err := os.ReadFile(name)
 	if err != nil {
 		return nil, &client.Error{Code: "invalid", Message: err.Error()}
 	}

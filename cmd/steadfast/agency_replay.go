@@ -38,7 +38,7 @@ func (r agencyReplay) Run(c *cli, s *surroundings) error {
 		return err
 	}
 	now := r.At
-	types, err := r.types(ctx, c, func() time.Time { return now })
+	types, err := r.types(ctx, c, s, func() time.Time { return now })
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (r agencyReplay) Run(c *cli, s *surroundings) error {
 }
 
 // types is the type alone, on gates in memory. What it looks up comes from the stack, unless rows are given.
-func (r agencyReplay) types(ctx context.Context, c *cli, now func() time.Time) (agency.Hosted, error) {
+func (r agencyReplay) types(ctx context.Context, c *cli, s *surroundings, now func() time.Time) (agency.Hosted, error) {
 	memory := &agency.MemoryStore{Now: now}
 	d := agent.Deployment{
 		Store: memory, Now: now, Dispatch: agency.DispatchFunc(func(context.Context, agency.AgentTask) error { return nil }),
@@ -84,7 +84,7 @@ func (r agencyReplay) types(ctx context.Context, c *cli, now func() time.Time) (
 		d.Table = st.table
 		d.App = agent.Rows{Store: agency.TableStore{Table: st.table}}
 	} else {
-		rows, err := readRows(ctx, r.Rows)
+		rows, err := s.readRows(ctx, r.Rows)
 		if err != nil {
 			return nil, err
 		}
@@ -99,8 +99,8 @@ func (r agencyReplay) types(ctx context.Context, c *cli, now func() time.Time) (
 }
 
 // readRows reads the example's documents from a file.
-func readRows(ctx context.Context, file string) (agent.Rows, error) {
-	raw, err := (&surroundings{}).readFile(file)
+func (s *surroundings) readRows(ctx context.Context, file string) (agent.Rows, error) {
+	raw, err := s.readFile(file)
 	if err != nil {
 		return agent.Rows{}, err
 	}

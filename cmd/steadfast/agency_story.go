@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
@@ -53,9 +54,9 @@ func (a agencyStory) Run(_ *cli, s *surroundings) (err error) {
 	}
 	s.note("all of it took %s", time.Since(began).Round(time.Second))
 	if a.Stay {
-		s.print(nil, "\nThe stack stays up. In another terminal:")
+		s.note("\nThe stack stays up. In another terminal:")
 		for _, command := range []string{"agency show reviewer/ann", "agency tasks reviewer/ann", "agency check-in reviewer", "agency pause reviewer"} {
-			s.print(nil, "  %s %s --url %s", s.program, command, h.info.HTTP)
+			s.note("  %s %s --url %s", s.program, command, h.info.HTTP)
 		}
 		<-ctx.Done()
 	}
@@ -78,7 +79,11 @@ func (l life) live(ctx context.Context) error {
 	return nil
 }
 
-func (l life) tell(format string, args ...any) { l.s.print(nil, format, args...) }
+// tell says a line, to programs as {"says"}.
+func (l life) tell(format string, args ...any) {
+	said := fmt.Sprintf(format, args...)
+	_ = l.s.answer(map[string]string{"says": strings.TrimSpace(said)}, "%s", said) // text always encodes
+}
 
 const fix = "https://example.com/shop/pull/9"
 
