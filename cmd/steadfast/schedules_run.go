@@ -11,7 +11,7 @@ import (
 
 	"github.com/steadfast-agents/steadfast/cmd/steadfast/internal/client"
 	"github.com/steadfast-agents/steadfast/core/contract"
-	"github.com/steadfast-agents/steadfast/core/session"
+	rules "github.com/steadfast-agents/steadfast/core/session"
 	"github.com/steadfast-agents/steadfast/core/store"
 )
 
@@ -69,7 +69,7 @@ func (s *surroundings) watchOne(ctx context.Context, table store.Table, id strin
 	if err != nil {
 		return err
 	}
-	if st.Mode != session.TaskRun {
+	if st.Mode != rules.TaskRun {
 		s.note("session %s is a conversation and goes on", id)
 		return nil
 	}
