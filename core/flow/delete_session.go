@@ -69,7 +69,7 @@ func (e Edges) purge(ctx context.Context, alarms Alarms, s session.State) error 
 		}
 	}
 	if s.Queued {
-		if err := e.Table.Commit(ctx, store.DropWaiter(s.Waiter(s.QueuedIn, e.Now()))); err != nil {
+		if err := e.leaveLine(ctx, s); err != nil {
 			return err
 		}
 	}
@@ -85,6 +85,18 @@ func (e Edges) purge(ctx context.Context, alarms Alarms, s session.State) error 
 			return e.Table.DropReminder(ctx, s.SessionID, id)
 		},
 	})
+}
+
+// leaveLine takes the session out of the line for places and wakes who is first in it now.
+func (e Edges) leaveLine(ctx context.Context, s session.State) error {
+	if err := e.Table.Commit(ctx, store.DropWaiter(s.Waiter(s.QueuedIn, e.Now()))); err != nil {
+		return err
+	}
+	line, err := e.Table.Line(ctx, s.QueuedIn)
+	if err == nil && len(line.Waiters) > 0 {
+		e.wake(ctx, line.Waiters[0].SessionID)
+	}
+	return err
 }
 
 // finishDeleted ends a task whose session is deleted, unless its run is over.

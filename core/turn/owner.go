@@ -165,7 +165,8 @@ func (o *owner) logEnd(ctx context.Context, next int64) (int64, error) {
 // commit writes a transition of the state with all that belongs to it. A refusal or an unknown outcome means reload.
 func (o *owner) commit(ctx context.Context, c session.Change, extends bool, writes ...store.Write) error {
 	sent := o.Now()
-	if c.From.Queued && !c.To.Queued && len(o.places) == 0 { // what it waited to do is over
+	left := c.From.Queued && !c.To.Queued && len(o.places) == 0
+	if left { // what it waited to do is over
 		writes = append(writes, store.DropWaiter(c.From.Waiter(c.From.QueuedIn, sent)))
 	}
 	err := o.Table.Commit(ctx, append(writes, store.ChangeState(c))...)
@@ -173,6 +174,9 @@ func (o *owner) commit(ctx context.Context, c session.Change, extends bool, writ
 		o.state = c.To
 		if extends {
 			o.extended(sent)
+		}
+		if left {
+			o.wakeNext(ctx, c.From.QueuedIn)
 		}
 		return nil
 	}
@@ -209,6 +213,9 @@ func (o *owner) release(ctx context.Context) error {
 
 // handOff gives the session up with its work left, and only then wakes the next owner.
 func (o *owner) handOff(ctx context.Context) error {
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) > 2*socket.CloseTime {
+		o.stopSockets() // so that nobody else posts when the next owner begins to
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	err := o.Table.Commit(ctx, store.ChangeState(o.state.HandOff(o.me, o.Now())))

@@ -232,6 +232,29 @@ func TestWhatNeedsNoPlace(t *testing.T) {
 	}
 }
 
+// TestWhoLeavesTheLineWakesTheNext: the place is vacant, and the first in line has nothing to do any more.
+func TestWhoLeavesTheLineWakesTheNext(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		do   func(p *stage.Play) act
+	}{
+		{"stopped", func(p *stage.Play) act { return stop(p, sid(1), true) }},
+		{"deleted", func(p *stage.Play) act { return remove(p, sid(1)) }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, helpful, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+				p := &stage.Play{Stage: s}
+				place := full(t, s)
+				must(t, send(p, sid(1), "hello", contract.Preempt)(ctx), s.Drain(ctx), send(p, sid(2), "hello", contract.Preempt)(ctx), s.Drain(ctx))
+				must(t, s.Edges.Table.Commit(ctx, store.LeavePlace(place)), tt.do(p)(ctx), s.Drain(ctx), s.Check(sid(2)))
+				if got := told(t, s, sid(2), "turn.completed"); len(got) != 1 {
+					t.Errorf("who is behind it was not woken: %v", got)
+				}
+			})
+		})
+	}
+}
+
 func TestADeletedSessionDoesNotWait(t *testing.T) {
 	bubble(t, helpful, func(t *testing.T, ctx context.Context, s *stage.Stage) {
 		p := &stage.Play{Stage: s}
