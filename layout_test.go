@@ -31,7 +31,7 @@ var rings = [][]string{
 	{"core/session", "core/tool"},
 	{"core/snapshot", "core/skill", "core/loop", "core/retell"},
 	{"core/flow", "core/store", "core/bus", "core/bedrock", "core/entry", "core/identity", "core/socket", "core/turn", "core/memory",
-		"core/mcp", "core/channel", "core/workspace"},
+		"core/mcp", "core/channel", "core/workspace", "core/upload"},
 	{"core/boot", "core/boot/live", "core/boot/later", "core/boot/host", "agency"},
 	{"agent", "agent/schedules", "functions/", "cmd/", "internal/"},
 }

@@ -33,7 +33,7 @@ type cli struct {
 	Send     send     `cmd:"" help:"Say something in a session and leave."`
 	Stop     stop     `cmd:"" help:"Stop a session's turn."`
 	Events   events   `cmd:"" help:"Follow or print a session's events."`
-	Skills   skills   `cmd:"" help:"List, check, show and begin skills."`
+	Skills   skills   `cmd:"" help:"List, check, show, begin and send skills."`
 
 	Schedules schedules `cmd:"" help:"What the agent does by the clock: list, check, foresee, fire by hand."`
 	Eval      eval      `cmd:"" help:"Measure what a skill is worth: run its test cases with and without it."`

@@ -122,7 +122,9 @@ func TestExampleSkills(t *testing.T) {
 		if err := json.Unmarshal([]byte(r.out.String()), &b); err != nil {
 			t.Fatal(err)
 		}
-		rate := func(configuration string) any { return b.RunSummary[configuration]["pass_rate"].(map[string]any)["mean"] }
+		rate := func(configuration string) any {
+			return b.RunSummary[configuration]["pass_rate"].(map[string]any)["mean"]
+		}
 		if diff := cmp.Diff([]any{1.0, 0.25}, []any{rate("with_skill"), rate("without_skill")}); diff != "" {
 			t.Errorf("%s with and without (-want +got):\n%s", name, diff)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/skill"
 )
 
-// skills are the commands about skills. They read files only, and need no stack.
+// skills are the commands about skills. All but push, remove and list --uploaded read files only, and need no stack.
 type skills struct {
 	Dir     []string `help:"Folder of skills, or of one skill; agent/skills when none is given." placeholder:"PATH"`
 	Project string   `help:"Also the skills of a project, in its .steadfast/skills and .agents/skills." placeholder:"PATH"`
@@ -22,6 +22,8 @@ type skills struct {
 	Show     skillsShow     `cmd:"" help:"Show a skill as the model gets it."`
 	Prompt   skillsPrompt   `cmd:"" help:"Print the catalogue that stands in the system prompt."`
 	New      skillsNew      `cmd:"" help:"Begin a skill: a folder with a SKILL.md."`
+	Push     skillsPush     `cmd:"" help:"Send a skill to the stack, for your sessions that begin from now on."`
+	Remove   skillsRemove   `cmd:"" help:"Take a skill that you sent from the list."`
 }
 
 // skillView is a skill for programs.
@@ -61,11 +63,15 @@ func (s *surroundings) answer(value any, format string, args ...any) error {
 }
 
 type skillsList struct {
-	Strict bool `help:"Tell of everything that breaks the format, and end with status 1 if something does."`
+	Uploaded bool `help:"List the skills that you have sent to the stack, in place of those in folders."`
+	Strict   bool `help:"Tell of everything that breaks the format, and end with status 1 if something does."`
 }
 
 // Run implements the command.
 func (l skillsList) Run(c *cli, s *surroundings) error {
+	if l.Uploaded {
+		return s.listUploads(c)
+	}
 	set, found, done, err := c.Skills.load(nil)
 	if err != nil {
 		return err

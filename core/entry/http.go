@@ -59,7 +59,10 @@ func (r Request) Number(name string) (int, error) {
 }
 
 // Body reads the JSON body into v; no body is an empty object. Unknown fields are ignored. Faults: Invalid, naming the field.
-func (r Request) Body(v any) error {
+func (r Request) Body(v any) error { return r.BodyUpTo(MaxBodyBytes, v) }
+
+// BodyUpTo is Body with another limit.
+func (r Request) BodyUpTo(limit int, v any) error {
 	data := []byte(r.APIGatewayV2HTTPRequest.Body)
 	if r.IsBase64Encoded {
 		var err error
@@ -67,8 +70,8 @@ func (r Request) Body(v any) error {
 			return fault.New(fault.Invalid, "body: is not valid base64")
 		}
 	}
-	if len(data) > MaxBodyBytes {
-		return fault.New(fault.Invalid, "body: %d bytes, the limit is %d", len(data), MaxBodyBytes)
+	if len(data) > limit {
+		return fault.New(fault.Invalid, "body: %d bytes, the limit is %d", len(data), limit)
 	}
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil

@@ -46,6 +46,7 @@ const (
 	ListingPrefix  = "SESSION#"
 	SlotPrefix     = "SLOT#"
 	WaiterPrefix   = "WAIT#"
+	SkillsSK       = "SKILLS"
 )
 
 // SessionPK is the partition of everything under a session.
@@ -119,6 +120,12 @@ func Listing(kind, id string, created int64, sessionID string) Key {
 func Skill(kind, id, name, digest string) Key {
 	return Key{PrincipalPK(kind, id), "SKILL#" + name + "#" + digest}
 }
+
+// Skills lists the skills that a principal has uploaded.
+func Skills(kind, id string) Key { return Key{PrincipalPK(kind, id), SkillsSK} }
+
+// SessionSkills are the uploads that a session has, for all its life.
+func SessionSkills(sessionID string) Key { return Key{SessionPK(sessionID), SkillsSK} }
 
 // Memory is one record of the in-table memory.
 func Memory(kind, id, memoryID string) Key { return Key{PrincipalPK(kind, id), "MEMORY#" + memoryID} }

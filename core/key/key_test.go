@@ -31,6 +31,8 @@ func TestEveryKey(t *testing.T) {
 		{key.Continuation("gh", "pr:1"), "CONTINUATION#gh#" + key.Hash("pr:1"), "SESSION", key.Row{Kind: "continuation", Parts: []string{"gh", key.Hash("pr:1")}}},
 		{key.Listing("user", "u", 5, "s"), "PRINCIPAL#user#u", "SESSION#0000000000005#s", key.Row{Kind: "listing", Parts: []string{"user", "u", "5", "s"}}},
 		{key.Skill("user", "u", "demo", "ab"), "PRINCIPAL#user#u", "SKILL#demo#ab", key.Row{Kind: "skill", Parts: []string{"user", "u", "demo", "ab"}}},
+		{key.Skills("user", "u"), "PRINCIPAL#user#u", "SKILLS", key.Row{Kind: "skills", Parts: []string{"user", "u"}}},
+		{key.SessionSkills("s"), "SESSION#s", "SKILLS", key.Row{Kind: "session skills", Parts: []string{"s"}}},
 		{key.Memory("user", "u", "m"), "PRINCIPAL#user#u", "MEMORY#m", key.Row{Kind: "memory", Parts: []string{"user", "u", "m"}}},
 		{key.Task("t"), "TASK#t", "STATUS", key.Row{Kind: "task", Parts: []string{"t"}}},
 		{key.Dispatch("t"), "TASK#t", "DISPATCH", key.Row{Kind: "dispatch", Parts: []string{"t"}}},

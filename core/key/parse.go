@@ -66,6 +66,8 @@ func parseSession(id, sk string) (Row, bool) {
 		return Row{"state", []string{id}}, true
 	case LatestSK:
 		return Row{"latest", []string{id}}, true
+	case SkillsSK:
+		return Row{"session skills", []string{id}}, true
 	case ManifestSK:
 		return Row{"manifest", []string{id}}, true
 	}
@@ -91,6 +93,9 @@ func parsePrincipal(rest, sk string) (Row, bool) {
 	if rest, ok := strings.CutPrefix(sk, ListingPrefix); ok {
 		created, session, ok := strings.Cut(rest, "#")
 		return Row{"listing", []string{kind, id, unpad(created), session}}, ok
+	}
+	if sk == SkillsSK {
+		return Row{"skills", []string{kind, id}}, true
 	}
 	if rest, ok := strings.CutPrefix(sk, "SKILL#"); ok {
 		i := strings.LastIndexByte(rest, '#')

@@ -33,6 +33,8 @@ var samples = []sample{
 	{"list-sessions", nil, `200 {sessions [{createdAt string sessionId string title string}]}`},
 	{"get-session", nil, `200 {continuationToken string createdAt string expiresAt string mode string pending number sessionId string status string title string}`},
 	{"connect", nil, `200 {sessionId string streamUrl string wsUrl string}`},
+	{"push-skill", nil, `200 {bytes number description string digest string files number name string sentAt string}`},
+	{"list-skills", nil, `200 {skills [{bytes number description string digest string files number name string sentAt string}]}`},
 	{"ws-message", nil, `200`},
 	{"run-turn", nil, `null`},
 	{"send-message", nil, `202 {deliveryId string sessionId string}`},
@@ -51,6 +53,7 @@ var samples = []sample{
 	{"sync-schedules", withResponse, `string`},
 	{"run-schedule", nil, `{scheduleId string sessionIds [string]}`},
 	{"recover", nil, `{}`},
+	{"remove-skill", nil, `204`},
 	{"ws-disconnect", nil, `200`},
 	{"delete-session", nil, `204`},
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/skill"
 	"github.com/steadfast-agents/steadfast/core/tool"
 	"github.com/steadfast-agents/steadfast/core/turn"
+	"github.com/steadfast-agents/steadfast/core/upload"
 )
 
 // Content is what the folder agent/ gives.
@@ -77,7 +78,7 @@ func Engine(e boot.Edges, c Content) *turn.Engine {
 	}
 	asked := Model(e)
 	return &turn.Engine{
-		Edges: e.Edges, Model: asked, Compaction: compaction(e, asked), Tools: c.Tools, Servers: servers(e), Skills: turn.Skills{Set: set, Found: found}, Instructions: c.Instructions, Sockets: live.Sockets(e), Strands: e.Strands,
+		Edges: e.Edges, Model: asked, Compaction: compaction(e, asked), Tools: c.Tools, Servers: servers(e), Skills: turn.Skills{Set: set, Found: found, Uploads: &upload.Sessions{Edges: e.Edges}}, Instructions: c.Instructions, Sockets: live.Sockets(e), Strands: e.Strands,
 		Remembered: &turn.Memory{}, Capacity: turn.Capacity{Stack: e.MaxTurns, Principal: e.MaxTurnsOfOne},
 	}
 }
