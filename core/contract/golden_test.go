@@ -185,6 +185,8 @@ func takesAnything(v any, field string) bool {
 		return field == "data"
 	case contract.ActionResult:
 		return field == "output"
+	case contract.ApprovalRequested:
+		return field == "input"
 	}
 	return false
 }

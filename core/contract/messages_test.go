@@ -111,6 +111,8 @@ func sessionEvents() []contract.EventData {
 		contract.MessageCompleted{Text: "the answer"},
 		contract.ActionsRequested{Calls: []contract.ActionCall{{ID: "c1", Name: "lookup", Input: json.RawMessage(`{"key":"value"}`)}}},
 		contract.ActionResult{ID: "c1", Name: "lookup", Status: "success", Output: json.RawMessage(`["found it"]`), DurationMs: 12},
+		contract.ApprovalRequested{ActionID: "c1", Name: "approve_pr", Input: json.RawMessage(`{"pr":7}`), ExpiresAt: "2026-03-02T10:00:00.000Z"},
+		contract.ApprovalResolved{ActionID: "c1", Name: "approve_pr", Decision: "denied", By: "user-1", Reason: "Not yet."},
 		contract.ActionsCompleted{IDs: []string{"c1"}},
 		contract.ActionToolRetry{ID: "c1", Name: "lookup", Attempt: 2, Error: "timeout"},
 		contract.SkillsReported{Findings: []contract.SkillFinding{{

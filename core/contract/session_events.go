@@ -129,6 +129,29 @@ type SkillFinding struct {
 	Skipped  bool   `json:"skipped,omitempty"` // the file gives no skill
 }
 
+// ApprovalRequested is the data of action.approval_requested: the turn waits for a person, and nothing runs meanwhile.
+type ApprovalRequested struct {
+	ActionID  string          `json:"actionId"`
+	Name      string          `json:"name"`
+	Input     json.RawMessage `json:"input"`
+	ExpiresAt Instant         `json:"expiresAt"`
+}
+
+// EventType is action.approval_requested.
+func (ApprovalRequested) EventType() string { return "action.approval_requested" }
+
+// ApprovalResolved is the data of action.approval_resolved, written once for each request.
+type ApprovalResolved struct {
+	ActionID string `json:"actionId"`
+	Name     string `json:"name"`
+	Decision string `json:"decision"` // approved, denied, expired, void: the turn ended before
+	By       string `json:"by,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+}
+
+// EventType is action.approval_resolved.
+func (ApprovalResolved) EventType() string { return "action.approval_resolved" }
+
 // ActionCall is one requested tool call with its validated arguments.
 type ActionCall struct {
 	ID    string          `json:"id"`

@@ -17,6 +17,7 @@ type done struct {
 	result   model.ToolResult
 	took     time.Duration
 	finished bool // false: the tool gave up because its context ended
+	waits    bool // it has not run, and there is no result yet
 }
 
 // act runs the calls of a step and puts their results into the history. With an error it gives the results that are
@@ -25,11 +26,20 @@ func (r *run) act(ctx context.Context, calls []model.ToolUse) ([]model.ToolResul
 	batch, err := r.runBatch(ctx, calls)
 	results := make([]model.ToolResult, 0, len(calls))
 	took := make([]time.Duration, 0, len(calls))
+	var waiting []model.ToolUse
 	for _, d := range batch {
+		if d.waits {
+			waiting = append(waiting, calls[d.call])
+			continue
+		}
 		results, took = append(results, d.result), append(took, d.took)
 	}
 	if err != nil {
 		return results, err
+	}
+	if len(waiting) > 0 {
+		step := r.state.Spent.Steps
+		return results, fmt.Errorf("park step %d: %w", step, r.parker.Park(ctx, step, results, took, waiting))
 	}
 	if r.Journal != nil {
 		step := r.state.Spent.Steps
@@ -80,10 +90,18 @@ func (r *run) start(ctx context.Context, call model.ToolUse, i int, ends chan<- 
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	if r.parker == nil && r.tools[call.Name] != nil && r.tools[call.Name].Spec().RequireApproval {
+		ends <- done{call: i, result: nobodyToAsk(call), finished: true}
+		return nil
+	}
 	if r.Journal != nil {
 		err := r.Journal.MayRun(ctx, call)
 		if answered := new(Answered); errors.As(err, &answered) {
 			ends <- done{call: i, result: answered.Result, finished: true}
+			return nil
+		}
+		if errors.Is(err, ErrWait) {
+			ends <- done{call: i, waits: true}
 			return nil
 		}
 		if err != nil {
@@ -107,6 +125,12 @@ func (r *run) start(ctx context.Context, call model.ToolUse, i int, ends chan<- 
 	return nil
 }
 
+// nobodyToAsk is the result of a call that a person would have to approve, where no person can.
+func nobodyToAsk(call model.ToolUse) model.ToolResult {
+	text := "The tool " + call.Name + " needs a person's approval, and nobody can be asked in this run. It was not run."
+	return model.ToolResult{ID: call.ID, Status: model.Failure, Content: []model.ResultPart{{Text: text}}}
+}
+
 // earlier gives the inputs of the calls of the same tool that stand in history before call.
 func earlier(history []model.Message, call model.ToolUse) []json.RawMessage {
 	var inputs []json.RawMessage
@@ -125,7 +149,10 @@ func earlier(history []model.Message, call model.ToolUse) []json.RawMessage {
 
 // keep adds a finished call to the batch.
 func (r *run) keep(batch []done, calls []model.ToolUse, d done) []done {
-	if !d.finished {
+	switch {
+	case d.waits:
+		return append(batch, d)
+	case !d.finished:
 		return batch
 	}
 	r.watcher.emit(ToolFinished{Call: calls[d.call], Result: d.result, Took: d.took})

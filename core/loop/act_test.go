@@ -301,3 +301,59 @@ func (deafTool) Call(ctx tool.Context, _ json.RawMessage) (any, error) {
 	ctx.Retried(1, time.Second, errors.New("busy"))
 	return "late", nil
 }
+
+// waiting is a journal whose call c2 waits.
+type waiting struct {
+	trace
+	parked []string
+}
+
+var errWaits = errors.New("waits")
+
+func (w *waiting) MayRun(_ context.Context, call model.ToolUse) error {
+	if call.ID == "c2" {
+		return loop.ErrWait
+	}
+	return nil
+}
+
+func (w *waiting) Park(_ context.Context, step int, results []model.ToolResult, took []time.Duration, calls []model.ToolUse) error {
+	for i, r := range results {
+		w.parked = append(w.parked, fmt.Sprintf("step %d: %s in %s", step, briefResult(r), took[i]))
+	}
+	for _, c := range calls {
+		w.parked = append(w.parked, "waits: "+c.ID)
+	}
+	return errWaits
+}
+
+func TestACallThatWaits(t *testing.T) {
+	ran := 0
+	look := tool.New("look", "Looks.", func(tool.Context, struct{}) (string, error) { ran++; return "seen", nil })
+	j := &waiting{}
+	r := loop.Runner{Model: newScript(t, calls("look {}", "look {}", "look {}")), Tools: []tool.Tool{look}, Journal: j, Limits: loop.Limits{Parallel: 1}}
+	out, err := r.Run(t.Context(), tool.Context{Context: t.Context()}, []model.Message{model.Text(model.User, "go")})
+	if !errors.Is(err, errWaits) || ran != 2 || len(out.Finished) != 2 {
+		t.Errorf("Run = %v after %d runs, finished %v", err, ran, out.Finished)
+	}
+	if len(j.parked) != 3 || j.parked[2] != "waits: c2" || !strings.HasPrefix(j.parked[0], "step 1: c1") || !strings.HasPrefix(j.parked[1], "step 1: c3") {
+		t.Errorf("parked: %q", j.parked)
+	}
+}
+
+func TestWhereNobodyCanBeAskedNothingRuns(t *testing.T) {
+	ran := 0
+	pay := tool.RequireApproval(tool.New("pay", "Pays.", func(tool.Context, struct{}) (string, error) { ran++; return "paid", nil }))
+	for name, journal := range map[string]loop.Journal{"without a journal": nil, "with one that cannot park": &trace{}} {
+		script := newScript(t, calls("pay {}"), says(model.EndTurn, "I could not."))
+		r := loop.Runner{Model: script, Tools: []tool.Tool{pay}, Journal: journal}
+		out, err := r.Run(t.Context(), tool.Context{Context: t.Context()}, []model.Message{model.Text(model.User, "pay")})
+		if err != nil || ran != 0 || out.Final.PlainText() != "I could not." {
+			t.Errorf("%s: %v, %v, ran %d times", name, out.Final, err, ran)
+		}
+		results := script.Requests()[1].Messages[2].Results()
+		if len(results) != 1 || !strings.Contains(results[0].Content[0].Text, "nobody can be asked") {
+			t.Errorf("%s: the model reads %v", name, results)
+		}
+	}
+}

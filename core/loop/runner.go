@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -38,7 +39,7 @@ type Journal interface {
 	SaveCalls(ctx context.Context, step int, reply model.Reply) error
 	// MayRun is asked right before each tool runs: whether the owner's lease is good by its own clock, say, or to mark a
 	// call that must not run twice. An error ends the run; tools that run already are cancelled. An *Answered does not: it
-	// is the call's result, and the tool does not run.
+	// is the call's result, and the tool does not run. Nor does ErrWait: the others run, then a Parker's Park is asked.
 	MayRun(ctx context.Context, call model.ToolUse) error
 	// SaveResults keeps the results of a step that are not in the history yet, in the order of the calls, with the time
 	// each took, before the model sees them.
@@ -48,8 +49,19 @@ type Journal interface {
 	Boundary(ctx context.Context) ([]model.Block, error)
 }
 
+// Parker is a Journal that lets calls wait for people. Where there is none, a tool that requires an approval is never run: the model
+// reads that nobody can be asked.
+type Parker interface {
+	// Park keeps the results of a step of which some calls wait, in the order of the calls, with the time each took. The run
+	// ends with its error, which is never nil; it goes on from the history when what is waited for has come.
+	Park(ctx context.Context, step int, results []model.ToolResult, took []time.Duration, waiting []model.ToolUse) error
+}
+
 // Answered is what MayRun returns for a call whose result is known before, or can never be.
 type Answered struct{ Result model.ToolResult }
+
+// ErrWait is what MayRun returns for a call that must wait, for a person say.
+var ErrWait = errors.New("the call waits")
 
 // Error says that the call does not run.
 func (a *Answered) Error() string { return "the call " + a.Result.ID + " is answered already" }
@@ -92,6 +104,7 @@ type run struct {
 	tools   map[string]tool.Tool
 	specs   []model.ToolSpec
 	watcher *watcher
+	parker  Parker      // nil: no call can wait
 	answer  *answerTool // of a run whose answer is a call; nil: it is text
 }
 
@@ -108,6 +121,7 @@ func (r Runner) begin(tc tool.Context, history []model.Message) *run {
 	r.Limits = r.Limits.filled()
 	run := &run{Runner: r, tc: tc, tools: make(map[string]tool.Tool, len(r.Tools)), watcher: &watcher{watch: r.Watch}}
 	run.state = State{History: slices.Clone(history), Spent: r.Spent}
+	run.parker, _ = r.Journal.(Parker)
 	for _, t := range r.Tools {
 		spec := t.Spec() // once: one that is inferred takes a while
 		t = described{t, spec}

@@ -96,6 +96,7 @@ type State struct {
 	Followed      int64 `dynamodbav:"followed,omitempty"` // when somebody last asked to follow, ms: a running owner looks who
 	ApprovalsOpen int64 `dynamodbav:"approvalsOpen"`
 	ApprovalUntil int64 `dynamodbav:"approvalUntil,omitempty"` // ms
+	Asked         bool  `dynamodbav:"asked,omitempty"`         // the open turn has asked people about calls
 
 	ExpiresAt int64  `dynamodbav:"expiresAt"` // s
 	DuePK     string `dynamodbav:"duePk,omitempty"`

@@ -38,6 +38,8 @@ func (s State) Sweep(now time.Time, backoff time.Duration) (Remedy, Change) {
 		return WaitOwner, Change{s, s.due(time.UnixMilli(s.LeaseUntil).Add(Margin)), seen}
 	case s.Work(now):
 		return Trigger, again
+	case s.Phase == Parked: // until somebody decides, or nobody has in time
+		return WaitOwner, Change{s, s.due(time.UnixMilli(s.ApprovalUntil + 1)), seen}
 	case s.Phase == Idle && s.Pending() == 0 && s.Free(now):
 		return Tidy, Change{s, s.released().undue(), cond.And(seen, cond.Eq("fence", s.Fence), cond.Eq("phase", Idle), nothingPending, free(now))}
 	case s.Phase == Done:

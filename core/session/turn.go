@@ -84,7 +84,7 @@ func (s State) Begin(me Me, o Opening, p Progress, now time.Time) Change {
 	switch {
 	case o.Opens():
 		to.Phase, to.TurnSeq, to.Seen, to.Task, to.Step, to.ApprovalsOpen = Open, o.To, s.Admitted, o.Task, 0, 0
-		to.Prompt, to.Spent = p.Prompt, Spent{}
+		to.Prompt, to.Spent, to.Asked = p.Prompt, Spent{}, false
 		to.LeaseUntil = now.Add(Lease).UnixMilli()
 		to = to.served()
 	case s.Mode == TaskRun:
@@ -140,7 +140,7 @@ func (s State) over(outcome string) State {
 
 func (s State) ended(p Progress, outcome string, now time.Time) State {
 	to := s.moved(p).served()
-	to.Phase, to.Tries, to.Task, to.Spent, to.ExpiresAt = Idle, 0, nil, Spent{}, now.Add(Life).Unix()
+	to.Phase, to.Tries, to.Task, to.Spent, to.Asked, to.ExpiresAt = Idle, 0, nil, Spent{}, false, now.Add(Life).Unix()
 	if s.Mode == TaskRun {
 		to = to.over(outcome)
 	}

@@ -157,7 +157,7 @@ func TestSweep(t *testing.T) {
 		{"open", session.WaitOwner, "dueSk=35s"},
 		{"open, stopped", session.WaitOwner, "dueSk=35s"},
 		{"open, dead owner", session.Trigger, "dueSk=2m0s"},
-		{"parked", session.WaitOwner, "dueSk=2m0s"},
+		{"parked", session.WaitOwner, "dueSk=1h0m0.001s"},
 		{"parked, stopped", session.Trigger, "dueSk=2m0s"},
 		{"parked, decided", session.Trigger, "dueSk=2m0s"},
 		{"parked, too long", session.Trigger, "dueSk=2m0s"},

@@ -19,6 +19,7 @@ import (
 type ending struct {
 	data    []contract.EventData
 	segment *snapshot.Segment // nil: nothing was said
+	writes  []store.Write     // what else goes with it
 	status  task.Status       // of the turn's task, if it has one
 	output  string
 	reason  string
@@ -96,7 +97,7 @@ func (o *owner) endWrites(ctx context.Context, e ending, waits bool) ([]store.Wr
 	}
 	events := o.events(o.state.TurnID(), data...)
 	p := session.Progress{NextIndex: o.next + int64(len(events))}
-	writes := []store.Write{o.eventsWrite(events)}
+	writes := append([]store.Write{o.eventsWrite(events)}, e.writes...)
 	tip := o.state.Tip
 	if e.segment != nil {
 		p.Tip, tip = e.segment.ID, e.segment.ID
@@ -185,7 +186,13 @@ func (o *owner) closeCalls(ctx context.Context, e *ending, finished []model.Tool
 	if err != nil {
 		return err
 	}
+	asked, writes, err := o.resolved(ctx, h, true)
+	if err != nil {
+		return err
+	}
+	e.writes = append(e.writes, writes...)
 	open, data := answers(h.Messages, finished)
+	data = append(asked, data...)
 	switch {
 	case len(open) > 0:
 		e.segment = o.segment(model.Message{Role: model.User, Content: open})

@@ -32,6 +32,7 @@ type Engine struct {
 	Limits       loop.Limits
 	Compaction   Compaction
 	Capacity     Capacity                                         // how many turns run at once
+	Approvals    time.Duration                                    // how long people have to decide about a call; default session.ApprovalLife
 	Remembered   *Memory                                          // histories of warm sessions; nil: none
 	HandOff      time.Duration                                    // with less time than this left, another invocation goes on; default a fifth of what the invocation has, at most a minute
 	Poll         time.Duration                                    // how often flags are looked at; default 1 s
@@ -45,6 +46,7 @@ var (
 	errFlagged = errors.New("the turn is to end")
 	errHandOff = errors.New("time is short")
 	errPlace   = errors.New("the place is another turn's")
+	errParked  = errors.New("the turn waits for people")
 )
 
 // Do runs the session's turns until nothing is pending, somebody else owns it or time is short. Deliver it as often as you

@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 
+	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/loop"
 	"github.com/steadfast-agents/steadfast/core/model"
+	"github.com/steadfast-agents/steadfast/core/session"
 	"github.com/steadfast-agents/steadfast/core/store"
+	"github.com/steadfast-agents/steadfast/core/tool"
 )
 
 // begun are the calls that this ownership has begun and that must not be begun again, with their results as far as they are known.
@@ -26,24 +30,30 @@ func (j *journal) markOnce(ctx context.Context, call model.ToolUse) error {
 		}
 		return unknown(call)
 	}
-	mark, there, err := j.Table.Execution(ctx, j.id, call.ID)
+	mark, err := j.Table.Approval(ctx, j.id, call.ID)
 	switch {
+	case fault.Is(err, fault.NotFound):
+		write := store.NewExecution(session.Executes(j.id, contract.ActionCall{ID: call.ID, Name: call.Name}, j.me, j.Now()))
+		err = j.commit(ctx, j.state.Hold(j.me, j.Now()), true, write)
 	case err != nil:
 		return errors.Join(errReload, err)
-	case there && !mark.By(j.me):
+	case !mark.ExecutedBy(j.me):
 		j.log.WarnContext(ctx, "a call that must not run twice was begun before", "tool", call.Name, "call", call.ID)
 		return unknown(call)
-	case !there:
-		write := store.NewExecution(j.id, call.ID, call.Name, j.me, j.Now())
-		if err := j.commit(ctx, j.state.Hold(j.me, j.Now()), true, write); err != nil {
-			return err
-		}
 	}
+	if err != nil {
+		return err
+	}
+	j.begins(call)
+	return nil
+}
+
+// begins notes that a call is begun.
+func (j *journal) begins(call model.ToolUse) {
 	if j.begun == nil {
 		j.begun = begun{}
 	}
 	j.begun[call.ID] = nil
-	return nil
 }
 
 // ended notes the results of calls that were begun.
@@ -60,12 +70,12 @@ func unknown(call model.ToolUse) error {
 	return &loop.Answered{Result: model.ToolResult{ID: call.ID, Status: model.Failure, Content: []model.ResultPart{{Text: outcomeUnknown}}}}
 }
 
-// runsOnce reports whether the tool of a call must not run twice.
-func (s setup) runsOnce(call model.ToolUse) bool {
+// spec is that of the tool that a call names; the zero value if there is none.
+func (s setup) spec(call model.ToolUse) tool.Spec {
 	for _, t := range s.tools {
 		if spec := t.Spec(); model.ToolName(spec.Name) == call.Name {
-			return spec.Once
+			return spec
 		}
 	}
-	return false
+	return tool.Spec{}
 }

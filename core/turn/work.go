@@ -44,6 +44,10 @@ func (o *owner) work(ctx context.Context) (done bool, err error) {
 		}
 		return o.finish(ctx, view, loop.Outcome{Usage: modelUsage(o.state.Spent)}, err)
 	}
+	if err := o.tellResolved(ctx, h); err != nil {
+		stop()
+		return false, err
+	}
 	o.active.Reset(h.Messages)
 	runner := loop.Runner{
 		Model: o.Model, Request: setup.request, Tools: setup.tools, Limits: o.limits(), Journal: &journal{owner: o, view: view, setup: setup},
@@ -76,6 +80,8 @@ func (o *owner) finish(ctx context.Context, view *view, out loop.Outcome, err er
 			return false, errReload
 		}
 		return o.endFlagged(ctx, out.Finished)
+	case errors.Is(err, errParked):
+		return true, nil
 	case errors.Is(err, errReload), errors.Is(err, errLost):
 		return false, err
 	case errors.Is(err, errHandOff):
@@ -161,10 +167,16 @@ func (j *journal) MayRun(ctx context.Context, call model.ToolUse) error {
 	if !j.mayAct() {
 		return errLost
 	}
-	if j.view.err == nil && j.setup.runsOnce(call) {
+	if j.view.err != nil {
+		return j.view.err
+	}
+	switch spec := j.setup.spec(call); {
+	case spec.RequireApproval:
+		return j.approved(ctx, call)
+	case spec.Once:
 		return j.markOnce(ctx, call)
 	}
-	return j.view.err
+	return nil
 }
 
 // SaveResults keeps the results of a step.

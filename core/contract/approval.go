@@ -1,0 +1,44 @@
+package contract
+
+import "encoding/json"
+
+// ApproveType is the detail type of the event with which an app decides about a call.
+const ApproveType = "Resolve Agent Approval"
+
+// Verdict is what a person says about a call.
+type Verdict string
+
+// The verdicts.
+const (
+	Approve Verdict = "approve"
+	Deny    Verdict = "deny"
+)
+
+// ResolveApproval is the detail of "Resolve Agent Approval": an app decides for one of its users.
+type ResolveApproval struct {
+	SessionID string  `json:"sessionId"`
+	ActionID  string  `json:"actionId"`
+	Decision  Verdict `json:"decision"`
+	By        string  `json:"by"` // the user's id
+	Reason    string  `json:"reason,omitempty"`
+}
+
+// Approval is a call that waits, or waited, for a person.
+type Approval struct {
+	ActionID    string          `json:"actionId"`
+	SessionID   string          `json:"sessionId"`
+	TurnID      string          `json:"turnId"`
+	Name        string          `json:"name"` // of the tool
+	Input       json.RawMessage `json:"input,omitempty"`
+	Status      string          `json:"status"` // pending, approved, denied, expired, void, executing
+	RequestedAt Instant         `json:"requestedAt"`
+	ExpiresAt   Instant         `json:"expiresAt"` // then it is denied
+	DecidedAt   Instant         `json:"decidedAt,omitempty"`
+	By          string          `json:"by,omitempty"`
+	Reason      string          `json:"reason,omitempty"`
+}
+
+// Approvals is a list of them, the oldest first.
+type Approvals struct {
+	Approvals []Approval `json:"approvals"`
+}

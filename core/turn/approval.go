@@ -1,0 +1,161 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/loop"
+	"github.com/steadfast-agents/steadfast/core/model"
+	"github.com/steadfast-agents/steadfast/core/session"
+	"github.com/steadfast-agents/steadfast/core/snapshot"
+	"github.com/steadfast-agents/steadfast/core/store"
+)
+
+// approved lets a call run that a person approved, once: it is marked before. One that nobody was asked about waits; one that was
+// denied, or that nobody decided about in time, is answered.
+func (j *journal) approved(ctx context.Context, call model.ToolUse) error {
+	if result, was := j.begun[call.ID]; was {
+		if result != nil { // only its save was lost
+			return &loop.Answered{Result: *result}
+		}
+		return unknown(call)
+	}
+	a, err := j.Table.Approval(ctx, j.id, call.ID)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return loop.ErrWait
+	case err != nil:
+		return errors.Join(errReload, err)
+	case a.Status == session.Pending:
+		return loop.ErrWait
+	case a.ExecutedBy(j.me): // the answer to its mark was lost
+		j.begins(call)
+		return nil
+	case a.Status == session.Executing:
+		j.log.WarnContext(ctx, "an approved call was begun before", "tool", call.Name, "call", call.ID)
+		return unknown(call)
+	case a.Status != session.Approved:
+		return &loop.Answered{Result: refusal(call, a)}
+	}
+	if err := j.commit(ctx, j.state.Hold(j.me, j.Now()), true, store.ChangeApproval(a.Execute(j.me, j.Now()))); err != nil {
+		return err
+	}
+	j.begins(call)
+	return nil
+}
+
+// refusal is what the model reads of a call that was not approved.
+func refusal(call model.ToolUse, a session.Approval) model.ToolResult {
+	text := "The call was denied. It was not run."
+	switch {
+	case a.Status == session.Expired:
+		text = "Nobody decided about the call in time. It was not run."
+	case a.Reason != "":
+		text = "The call was denied: " + a.Reason + " It was not run."
+	}
+	return model.ToolResult{ID: call.ID, Status: model.Failure, Content: []model.ResultPart{{Text: text}}}
+}
+
+// Park asks people about the calls that wait, keeps the results of the others, and gives the session up: nothing runs until
+// somebody has decided about all of them, or nobody has in time.
+func (j *journal) Park(ctx context.Context, _ int, results []model.ToolResult, took []time.Duration, waiting []model.ToolUse) error {
+	j.begun.ended(results)
+	message := model.Message{Role: model.User}
+	var data []contract.EventData
+	for i, r := range results {
+		message.Content = append(message.Content, model.Block{ToolResult: &r})
+		data = append(data, contract.ActionResult{
+			ID: r.ID, Name: j.view.names[r.ID], Status: string(r.Status), Output: output(r), DurationMs: took[i].Milliseconds(),
+		})
+	}
+	until := j.Now().Add(j.timeToDecide())
+	asked, writes, err := j.ask(ctx, waiting, until)
+	if err != nil {
+		return err
+	}
+	j.view.settleText()
+	events := j.events(j.state.TurnID(), append(data, asked...)...)
+	p := session.Progress{NextIndex: j.next + int64(len(events))}
+	var s *snapshot.Segment
+	if len(results) > 0 {
+		s = j.segment(message)
+		p.Tip = s.ID
+		writes = append(writes, store.NewSegment(j.id, *s, j.Now()))
+	}
+	writes = append(writes, j.eventsWrite(events))
+	if err := j.commit(ctx, j.state.Park(j.me, int64(len(waiting)), until, p), false, writes...); err != nil {
+		return err
+	}
+	j.wrote(events)
+	j.remember(s)
+	j.log.InfoContext(ctx, "turn waits for people", "turn", j.state.TurnID(), "calls", len(waiting))
+	return errParked
+}
+
+func (e *Engine) timeToDecide() time.Duration {
+	if e.Approvals > 0 {
+		return e.Approvals
+	}
+	return session.ApprovalLife
+}
+
+// ask makes the approvals of calls that have none, with their events. One that has one waits for it: it is asked about no second time.
+func (j *journal) ask(ctx context.Context, waiting []model.ToolUse, until time.Time) (data []contract.EventData, writes []store.Write, err error) {
+	for _, call := range waiting {
+		if _, err := j.Table.Approval(ctx, j.id, call.ID); !fault.Is(err, fault.NotFound) {
+			return nil, nil, errors.Join(errReload, err)
+		}
+		c := contract.ActionCall{ID: call.ID, Name: call.Name, Input: call.Input}
+		for _, a := range j.state.Ask([]contract.ActionCall{c}, until, j.Now()) {
+			writes = append(writes, store.NewApproval(a, call.Input))
+		}
+		data = append(data, contract.ApprovalRequested{ActionID: c.ID, Name: c.Name, Input: c.Input, ExpiresAt: contract.At(until)})
+	}
+	return data, writes, nil
+}
+
+// tellResolved writes what became of the open turn's approvals into the log, once, before anything is done about it. Those that nobody
+// decided about in time expire with it.
+func (o *owner) tellResolved(ctx context.Context, h snapshot.History) error {
+	data, writes, err := o.resolved(ctx, h, false)
+	if err != nil || len(data) == 0 {
+		return err
+	}
+	events := o.events(o.state.TurnID(), data...)
+	p := session.Progress{NextIndex: o.next + int64(len(events))}
+	writes = append(writes, o.eventsWrite(events))
+	if err := o.commit(ctx, o.state.SavePart(o.me, p, o.Now()), true, writes...); err != nil {
+		return err
+	}
+	o.wrote(events)
+	return nil
+}
+
+// resolved gives the events and the rows of approvals that are decided and not told of. With over the turn ends: whatever has not run
+// will not.
+func (o *owner) resolved(ctx context.Context, h snapshot.History, over bool) (data []contract.EventData, writes []store.Write, err error) {
+	_, missing := openCalls(h.Messages)
+	if !o.state.Asked || len(missing) == 0 {
+		return nil, nil, nil
+	}
+	for _, call := range missing {
+		a, err := o.Table.Approval(ctx, o.id, call.ID)
+		if fault.Is(err, fault.NotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("approval of call %s: %w", call.ID, err)
+		}
+		change, ok := a.Tell(over, o.Now())
+		if !ok {
+			continue
+		}
+		data = append(data, change.To.Resolved())
+		writes = append(writes, store.ChangeApproval(change))
+	}
+	return data, writes, nil
+}
