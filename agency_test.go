@@ -28,6 +28,15 @@ func hosted(t *testing.T) agency.Hosted {
 // nobody is a bus that nothing is put on.
 type nobody struct{ bus.API }
 
+// TestZonesTravelWithTheAgents: where functions run there is no database of time zones.
+func TestZonesTravelWithTheAgents(t *testing.T) {
+	for _, p := range packages(t) {
+		if p.short() == "agency" && !slices.Contains(p.Deps, "time/tzdata") {
+			t.Error("agency does not link time/tzdata")
+		}
+	}
+}
+
 // TestTemplateWakesPersistentAgents: every event that a hosted type has a rule for reaches agency-route, its tasks reach agency-task
 // and nobody else, and its check-ins are scheduled.
 func TestTemplateWakesPersistentAgents(t *testing.T) {

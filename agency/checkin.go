@@ -3,6 +3,7 @@ package agency
 import (
 	"slices"
 	"time"
+	_ "time/tzdata" // where functions run there may be no zones
 
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
