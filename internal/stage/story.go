@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/steadfast-agents/steadfast/core/contract"
@@ -126,12 +127,27 @@ func (s *Stage) checkHistory(st session.State) error {
 	if err != nil {
 		return err
 	}
-	messages, _ := snapshot.Repair(h.Messages)
+	messages, repaired := snapshot.Repair(h.Messages)
 	if len(messages) == 0 {
 		return nil
 	}
+	if repaired && !s.lostWorkers(st.SessionID) {
+		return fmt.Errorf("the stored history needs repair: %v", h.Messages)
+	}
 	request := model.Build(model.Request{Messages: append(messages, model.Text(model.User, "and now?"))})
 	return model.Check(request)
+}
+
+// lostWorkers reports whether the session's last turn was given up because it kills its workers: then nobody looked at its history,
+// and the next turn repairs it.
+func (s *Stage) lostWorkers(sessionID string) bool {
+	events, err := s.Events(context.Background(), sessionID)
+	for _, e := range slices.Backward(events) {
+		if e.Type == "turn.failed" || e.Type == "turn.completed" {
+			return err == nil && strings.Contains(string(e.Data), task.ErrWorkerLost)
+		}
+	}
+	return false
 }
 
 // checkTasks: every task that ended was told of, and owes nothing.
