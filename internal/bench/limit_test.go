@@ -16,6 +16,7 @@ func TestALongConversation(t *testing.T) {
 		turns = 10_000
 	}
 	w := newWorld(plain)
+	w.model.Forget = true
 	w.turn(t)
 	second := w.cost(t)
 	for range turns - 3 {

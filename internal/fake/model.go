@@ -20,6 +20,7 @@ type Model struct {
 
 	Script []Turn                   // the answers, call by call; a call past the end fails
 	Answer func(model.Request) Turn // computes the answer, when there is no Script; nil: "ok"
+	Forget bool                     // requests are checked but not kept, for there are too many; Answer only
 
 	mu       sync.Mutex
 	requests []model.Request
@@ -145,7 +146,9 @@ func modelError(err error) error {
 func (m *Model) turn(req model.Request) (Turn, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.requests = append(m.requests, req)
+	if !m.Forget {
+		m.requests = append(m.requests, req)
+	}
 	if err := model.Check(req); err != nil {
 		m.refused = append(m.refused, err)
 		return nil, fault.Wrap(fault.Invalid, err, "the model refuses the request")
