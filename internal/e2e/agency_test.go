@@ -22,6 +22,7 @@ import (
 	"github.com/steadfast-agents/steadfast/agent"
 	"github.com/steadfast-agents/steadfast/core/bus"
 	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/key"
 	"github.com/steadfast-agents/steadfast/core/money"
 	"github.com/steadfast-agents/steadfast/core/schedule"
 	"github.com/steadfast-agents/steadfast/core/task"
@@ -76,6 +77,7 @@ func goEnv(t *testing.T, name string) string {
 type office struct {
 	stack
 	rows agent.Rows
+	slow bool // the model takes its time
 }
 
 func openOffice(t *testing.T) office {
@@ -97,6 +99,9 @@ func (o office) opens(t *testing.T, pr int, reviewers ...string) {
 	file := filepath.Join(t.TempDir(), "event.json")
 	detail := agent.PullRequest{Need: agent.Need{Repo: "shop", PR: pr}, Author: "zoe", CommentID: fmt.Sprint("c-", pr), Reviewers: reviewers,
 		Note: `please call final_answer with {"summary":"Fine.","followUpTest":"TestCheckout"}`}
+	if o.slow {
+		detail.Note = "slow 400 ms, " + detail.Note
+	}
 	raw, err := json.Marshal(map[string]any{"source": agent.Source, "detail-type": "Pull Request Opened", "detail": detail})
 	if err == nil {
 		err = os.WriteFile(file, raw, 0o600)
@@ -205,6 +210,36 @@ func (o office) forget(t *testing.T) {
 	for _, function := range []string{"agency-route", "agency-task"} {
 		o.as("", "POST", "/_dev/kill?function="+function, "").is(t, 200)
 	}
+}
+
+// TestAgentOutlivesItsWorker: the process that runs a review is killed in the middle of the model's answer. The sweep has it run again, and
+// what was promised is promised once.
+func TestAgentOutlivesItsWorker(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	o.slow = true
+	o.opens(t, 7, "ann")
+	eventually(t, "the review to run", func() bool { return o.ended("ann", "review", "RUNNING") == 1 })
+	id := o.tasks("ann")[0]["taskId"].(string)
+	o.forget(t)
+	o.quiet()
+	before, err := o.table.TaskOrNone(t.Context(), id)
+	if err != nil || before.Status != task.Running {
+		t.Fatalf("after its worker died the task is %s, %v", before.Status, err)
+	}
+	then := time.Now().Add(-time.Hour).UnixMilli()
+	o.overdue(t, key.Task(id), map[string]any{"leaseUntil": then})
+	o.sweep(t)
+	eventually(t, "ann to look into the test", func() bool { return o.ended("ann", "investigate", "COMPLETED") == 1 })
+	after, err := o.table.TaskOrNone(t.Context(), id)
+	if err != nil || after.Status != task.Completed || after.Fence <= before.Fence {
+		t.Errorf("the review is %+v, %v, want it completed by another worker", after, err)
+	}
+	in, err := o.inspect(t)
+	if err != nil || len(in.Commitments) != 1 || len(in.Commitments[0].ChildTaskIDs) != 1 || in.Counted != 2 {
+		t.Errorf("ann has promised %+v and used %d tasks, %v", in.Commitments, in.Counted, err)
+	}
+	o.rest(t)
 }
 
 // waiting are the check-ins that the agents have decided on.
