@@ -36,6 +36,8 @@ func TestEveryToolIsGuarded(t *testing.T) {
 		{"a read that stays busy", tool.ReadOnly(fn("work", failing(9))), []string{"started c1", "retry c1 1 200ms: busy", "retry c1 2 400ms: busy", `finished c1!"busy" in 600ms`}},
 		{"a write", fn("work", failing(1)), []string{"started c1", `finished c1!"busy" in 0s`}},
 		{"a read that wants one try", tool.RetryReads(tool.ReadOnly(fn("work", failing(1))), 1, 0), []string{"started c1", `finished c1!"busy" in 0s`}},
+		{"a read that must not run twice", tool.Once(tool.ReadOnly(fn("work", failing(1)))), []string{"started c1", `finished c1!"busy" in 0s`}},
+		{"a read that must not run twice, wrapped", tool.RetryReads(tool.Once(tool.ReadOnly(fn("work", failing(1)))), 3, 0), []string{"started c1", `finished c1!"busy" in 0s`}},
 		{"one that hangs", fn("work", hang), []string{"started c1", `finished c1!"the tool did not finish within 10m0s" in 10m0s`}},
 		{"one that hangs, with a limit", tool.Timeout(fn("work", hang), time.Hour), []string{"started c1", `finished c1!"the tool did not finish within 1h0m0s" in 1h0m0s`}},
 	}

@@ -147,7 +147,7 @@ func (d described) Spec() tool.Spec { return d.spec }
 // guarded puts around a tool what every tool of a run has, unless it brings its own: reads are repeated, no call takes for ever, its
 // result has a limit, and the log tells of it.
 func (r Runner) guarded(t tool.Tool) tool.Tool {
-	if spec := t.Spec(); spec.ReadOnly && spec.Tries == 0 {
+	if spec := t.Spec(); spec.ReadOnly && !spec.Once && spec.Tries == 0 {
 		t = tool.RetryReads(t, 0, 0)
 	}
 	if t.Spec().MaxTime == 0 {

@@ -14,7 +14,7 @@ const (
 	DefaultWait  = 200 * time.Millisecond
 )
 
-// RetryReads repeats a call that failed with a retryable fault, if the tool is marked ReadOnly; another tool is never
+// RetryReads repeats a call that failed with a retryable fault, if the tool is marked ReadOnly and not Once; another tool is never
 // repeated, so the mark comes first: RetryReads(ReadOnly(t), 0, 0). tries counts the first call too; the wait doubles each
 // time. Zeros mean DefaultTries and DefaultWait. Each repeat is told to ctx.Retried.
 func RetryReads(t Tool, tries int, wait time.Duration) Tool {
@@ -41,7 +41,8 @@ func (r repeated) Spec() Spec {
 
 func (r repeated) Call(ctx Context, input json.RawMessage) (any, error) {
 	ctx = ctx.ready()
-	readOnly := r.Spec().ReadOnly
+	spec := r.Tool.Spec()
+	readOnly := spec.ReadOnly && !spec.Once
 	wait := r.wait
 	for try := 1; ; try++ {
 		output, err := r.Tool.Call(ctx, input)

@@ -172,11 +172,14 @@ func (c *checker) follow(s *jsonschema.Schema) *jsonschema.Schema {
 		if s == nil {
 			return nil
 		}
-		name, ok := strings.CutPrefix(s.Ref, "#/$defs/")
-		if !ok || c.root.Defs[name] == nil {
+		named := c.root.Defs[strings.TrimPrefix(s.Ref, "#/$defs/")]
+		if named == nil {
+			named = c.root.Definitions[strings.TrimPrefix(s.Ref, "#/definitions/")]
+		}
+		if s.Ref == "" || named == nil {
 			return s
 		}
-		s = c.root.Defs[name]
+		s = named
 	}
 	return s
 }

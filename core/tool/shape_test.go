@@ -117,6 +117,16 @@ func TestShapeFrom(t *testing.T) {
 			t.Errorf("Check(%s) = %v, want %q", raw, problems, want)
 		}
 	}
+	var older jsonschema.Schema
+	if err := json.Unmarshal([]byte(`{"$schema":"http://json-schema.org/draft-07/schema#","$ref":"#/definitions/R","definitions":{"R":{"type":"object","properties":{"of":{"$ref":"#/definitions/S"}},"required":["of"]},"S":{"type":"string"}}}`), &older); err != nil {
+		t.Fatal(err)
+	}
+	if shape, err = tool.ShapeFrom(&older); err != nil {
+		t.Fatal(err)
+	}
+	if _, problems := shape.Check(json.RawMessage(`{"of":1}`)); len(problems) != 1 || problems[0].Path != "of" {
+		t.Errorf("a schema of draft 7: %v", problems)
+	}
 	if _, err := tool.ShapeFrom(nil); !fault.Is(err, fault.Invalid) {
 		t.Errorf("no schema: %v", err)
 	}
