@@ -31,6 +31,9 @@ func conform(t *testing.T, file string, answer func(t *testing.T, input json.Raw
 		folder = "testdata"
 	}
 	data, err := os.ReadFile(filepath.Join(folder, file))
+	if os.IsNotExist(err) && folder != "testdata" && hasVectors(t, folder) {
+		t.Skipf("%s has no %s", folder, file)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,6 +51,16 @@ func conform(t *testing.T, file string, answer func(t *testing.T, input json.Raw
 		t.Run(c.Name, func(t *testing.T) { equalJSON(t, withoutUndelivered(t, c.Want), answer(t, c.Input)) })
 	}
 	t.Logf("%s: %d cases run, skipped %v", file, ran, left)
+}
+
+// hasVectors reports whether there is any file of cases in a folder: another folder may hold some of them only.
+func hasVectors(t *testing.T, folder string) bool {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(folder, "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(found) > 0
 }
 
 // withoutUndelivered drops the package's documents of undelivered completions, which do not exist here: each stands on its own task.
