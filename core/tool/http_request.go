@@ -35,7 +35,7 @@ const (
 // ready. It is offered only where it is named (see ByName): whoever may talk to the agent may have it send what it knows.
 //
 // A request that is refused, fails or takes too long is an error the model reads; an answer of any status is a result. A request
-// is never repeated here: it may have had its effect.
+// is never repeated here: it may have had its effect. After a crash a POST or PATCH is not sent again, as a tool marked Once is not.
 type HTTPRequest struct {
 	AllowHosts []string      // as guard.Guard.Allow; nil: HTTP_ALLOWED_HOSTS, separated by commas; none: every public host
 	MaxBytes   int64         // of an answer's body; 0: DefaultHTTPBytes
@@ -70,7 +70,7 @@ func (h HTTPRequest) Call(ctx Context, input json.RawMessage) (any, error) {
 func (h HTTPRequest) typed() Tool {
 	err := h.Guard().Validate()
 	return marked{h.plain(), func(s *Spec) {
-		s.ByName = true
+		s.ByName, s.OnceFor = true, repeats
 		if s.Err == nil && err != nil {
 			s.Err = err
 		}
@@ -80,6 +80,12 @@ func (h HTTPRequest) typed() Tool {
 func (h HTTPRequest) plain() Tool {
 	return New("http_request", "Sends an HTTP request to a public web server or API and gives the answer: status, headers, body as text. "+
 		"Redirects are followed. Hosts of private networks cannot be reached.", h.send)
+}
+
+// repeats reports whether a request may have another effect when it is sent twice: HTTP says so of these methods.
+func repeats(input json.RawMessage) bool {
+	var in struct{ Method string }
+	return json.Unmarshal(input, &in) == nil && (in.Method == http.MethodPost || in.Method == http.MethodPatch)
 }
 
 // Guard is what the tool asks through.

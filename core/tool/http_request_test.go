@@ -143,6 +143,22 @@ func TestP31HTTPRequest(t *testing.T) {
 	}
 }
 
+// TestHTTPRequestsThatRunOnce: what HTTP does not call idempotent.
+func TestHTTPRequestsThatRunOnce(t *testing.T) {
+	spec := tool.HTTPRequest{}.Spec()
+	for input, want := range map[string]bool{
+		`{"url":"https://a.example.com"}`: false, `{"method":"GET"}`: false, `{"method":"PUT"}`: false, `{"method":"DELETE"}`: false,
+		`{"method":"POST"}`: true, `{"method":"PATCH"}`: true, `{"method":7}`: false, `no JSON`: false,
+	} {
+		if got := spec.RunsOnce(json.RawMessage(input)); got != want {
+			t.Errorf("RunsOnce(%s) = %t", input, got)
+		}
+	}
+	if other := tool.Once(tool.GetCurrentTime{}).Spec(); !other.RunsOnce(nil) || (tool.GetCurrentTime{}).Spec().RunsOnce(nil) {
+		t.Error("the mark alone counts for other tools")
+	}
+}
+
 func TestHTTPRequestEnvironment(t *testing.T) {
 	t.Setenv("HTTP_ALLOWED_HOSTS", " api.example.com , ,*.example.org ")
 	if diff := cmp.Diff([]string{"api.example.com", "*.example.org"}, tool.HTTPRequest{}.Guard().Allow); diff != "" {

@@ -39,7 +39,14 @@ type Spec struct {
 	Tries   int           // of a call that failed in a way that may pass; 0: not repeated by a wrapper yet
 	Audited bool          // a wrapper logs its calls
 
+	OnceFor func(input json.RawMessage) bool // calls that must not run twice, where others may; nil: none but for Once
+
 	Err error // why the tool cannot work, for example an input type without a schema; each call returns it
+}
+
+// RunsOnce reports whether a call with the input must not run a second time.
+func (s Spec) RunsOnce(input json.RawMessage) bool {
+	return s.Once || s.OnceFor != nil && s.OnceFor(input)
 }
 
 // Model gives the part of the spec the model sees.

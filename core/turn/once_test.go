@@ -1,6 +1,7 @@
 package turn_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -16,6 +17,15 @@ import (
 func onceOnly(p *stage.Play) *stage.Play {
 	p.Engine.Tools = tool.Registry{p.Engine.Tools[0], tool.Once(p.Engine.Tools[1])}
 	return p
+}
+
+// onceFor is a tool of which calls with the text b must not run twice.
+type onceFor struct{ tool.Tool }
+
+func (o onceFor) Spec() tool.Spec {
+	s := o.Tool.Spec()
+	s.OnceFor = func(input json.RawMessage) bool { return strings.Contains(string(input), `"b"`) }
+	return s
 }
 
 // onlyOnce is the check that write_down ran once, or not at all with its outcome told as unknown; and that look_up ran.
@@ -52,6 +62,12 @@ func TestExploreCallsThatMustNotRunTwice(t *testing.T) {
 	}{
 		{"a tool that must not run twice", func() *fake.Run {
 			p := onceOnly(play(helpful))
+			p.Acts = []act{send(p, id, "use the tools", contract.Preempt)}
+			return p.Run(nil, onlyOnce(p))
+		}},
+		{"a call that must not run twice, of a tool whose others may", func() *fake.Run {
+			p := play(helpful)
+			p.Engine.Tools = tool.Registry{p.Engine.Tools[0], onceFor{p.Engine.Tools[1]}}
 			p.Acts = []act{send(p, id, "use the tools", contract.Preempt)}
 			return p.Run(nil, onlyOnce(p))
 		}},

@@ -173,7 +173,7 @@ func (j *journal) MayRun(ctx context.Context, call model.ToolUse) error {
 	switch spec := j.setup.spec(call); {
 	case spec.RequireApproval:
 		return j.approved(ctx, call)
-	case spec.Once:
+	case spec.RunsOnce(call.Input):
 		return j.markOnce(ctx, call)
 	}
 	return nil
