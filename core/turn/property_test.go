@@ -45,7 +45,7 @@ func drawRaces(rt *rapid.T) []race {
 // TestWhateverHappens lets random things happen to a session, its tasks and its workers, and then asks that all promises were
 // kept and rest is found.
 func TestWhateverHappens(t *testing.T) {
-	checks := "2000"
+	checks := checks
 	if soak {
 		checks = "20000"
 	}
