@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/steadfast-agents/steadfast/core/schedule"
-	"github.com/steadfast-agents/steadfast/internal/fake/awstime"
+	"github.com/steadfast-agents/steadfast/internal/awstime"
 )
 
 // changes are wall times that a zone skips or shows twice in 2026, and the instants that stand for them, worked out by hand.
@@ -107,20 +107,23 @@ func daily(t *testing.T, name string, wall time.Time, gap schedule.Gap) []time.T
 
 func service(t *testing.T, zone string, wall time.Time) []time.Time {
 	t.Helper()
-	e, err := awstime.Parse(fmt.Sprintf("cron(%d %d * * ? *)", wall.Minute(), wall.Hour()), zone)
+	loc, err := schedule.Zone(zone)
 	if err != nil {
 		t.Fatal(err)
 	}
-	loc, err := schedule.Zone(zone)
+	e, err := awstime.Parse(fmt.Sprintf("cron(%d %d * * ? *)", wall.Minute(), wall.Hour()), loc)
 	if err != nil {
 		t.Fatal(err)
 	}
 	at, end := window(wall, loc)
 	var all []time.Time
-	for at = e.Next(at, at); at.Before(end); at = e.Next(at, at) {
-		all = append(all, at)
+	for {
+		next, ok := e.Next(at, at)
+		if !ok || !next.Before(end) {
+			return all
+		}
+		at, all = next, append(all, next.UTC())
 	}
-	return all
 }
 
 // window is from half a day after the wall time two days before to half a day after that of the next day.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/schedule"
-	"github.com/steadfast-agents/steadfast/internal/fake/awstime"
+	"github.com/steadfast-agents/steadfast/internal/awstime"
 )
 
 // written are expressions as people write them.
@@ -78,16 +78,17 @@ func converted(t *testing.T, expressions []string, from time.Time, n int, last t
 		if len(text) > awstime.MaxExpression {
 			t.Errorf("%q has %d characters", text, len(text))
 		}
-		e, err := awstime.Parse(text, "")
+		e, err := awstime.Parse(text, time.UTC)
 		if err != nil {
 			t.Fatalf("Scheduler would refuse %q: %v", text, err)
 		}
 		at := from
 		for range n {
-			if at = e.Next(from, at); at.IsZero() || at.After(last) {
+			next, ok := e.Next(at, from)
+			if !ok || next.After(last) {
 				break
 			}
-			all = append(all, at)
+			at, all = next, append(all, next.UTC())
 		}
 	}
 	slices.SortFunc(all, time.Time.Compare)

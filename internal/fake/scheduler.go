@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/scheduler/types"
 	"github.com/aws/smithy-go"
 
-	"github.com/steadfast-agents/steadfast/internal/fake/awstime"
+	"github.com/steadfast-agents/steadfast/internal/awstime"
 )
 
 // Limits of EventBridge Scheduler.

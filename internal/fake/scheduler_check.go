@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/scheduler"
 	"github.com/aws/aws-sdk-go-v2/service/scheduler/types"
 
-	"github.com/steadfast-agents/steadfast/internal/fake/awstime"
+	"github.com/steadfast-agents/steadfast/internal/awstime"
 )
 
 // check is everything the service checks before it takes a schedule.
@@ -40,7 +40,11 @@ func (s *Scheduler) check(in scheduler.CreateScheduleInput) (*schedule, error) {
 	if in.State == "" {
 		in.State = types.ScheduleStateEnabled
 	}
-	e, err := awstime.Parse(aws.ToString(in.ScheduleExpression), aws.ToString(in.ScheduleExpressionTimezone))
+	zone, err := awstime.Zone(aws.ToString(in.ScheduleExpressionTimezone))
+	if err != nil {
+		return nil, invalidSchedule("%s", err)
+	}
+	e, err := awstime.Parse(aws.ToString(in.ScheduleExpression), zone)
 	if err != nil {
 		return nil, invalidSchedule("%s", err)
 	}
@@ -57,6 +61,8 @@ func (s *Scheduler) checkTimes(one *schedule) error {
 		return invalidSchedule("StartDate is in the past")
 	case in.StartDate != nil && in.EndDate != nil && !in.EndDate.After(*in.StartDate):
 		return invalidSchedule("EndDate must be after StartDate")
+	case in.State != types.ScheduleStateDisabled && !one.expression.Once() && one.next().IsZero():
+		return invalidSchedule("The schedule expression %s never runs", *in.ScheduleExpression)
 	case in.ActionAfterCompletion == types.ActionAfterCompletionDelete && !one.expression.Once() && in.EndDate == nil:
 		return invalidSchedule("ActionAfterCompletion DELETE of a recurring schedule needs an EndDate")
 	}

@@ -23,7 +23,10 @@ func (o *schedule) next() time.Time {
 			from = before
 		}
 	}
-	at := o.expression.Next(start, from)
+	at, ok := o.expression.Next(from, start)
+	if !ok {
+		return time.Time{}
+	}
 	if o.in.EndDate != nil && !o.expression.Once() && at.After(*o.in.EndDate) {
 		return time.Time{}
 	}

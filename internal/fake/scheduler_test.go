@@ -42,6 +42,7 @@ func TestP18SchedulesAreChecked(t *testing.T) {
 		{"zone in the time", schedule("a", "at(2026-02-01T00:00:00Z)"), "ValidationException"},
 		{"past", schedule("a", "at(2025-12-31T23:59:59)"), "ValidationException"},
 		{"now", schedule("a", "at(2026-01-01T00:00:00)"), "ValidationException"},
+		{"a date that never comes", schedule("a", "cron(0 0 30 2 ? *)"), "ValidationException"},
 		{"recurring that deletes itself", schedule("a", "rate(1 hour)"), "ValidationException"},
 		{"no window", with(func(in *scheduler.CreateScheduleInput) { in.FlexibleTimeWindow = nil }), "ValidationException"},
 		{"no role", with(func(in *scheduler.CreateScheduleInput) { in.Target.RoleArn = nil }), "ValidationException"},

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/steadfast-agents/steadfast/internal/awstime"
 )
 
 // Limits of EventBridge Scheduler.
@@ -75,12 +77,12 @@ func (d Definition) compile() (*schedule, error) {
 	if zone == "" {
 		zone = "UTC"
 	}
-	location, err := time.LoadLocation(zone)
-	if err != nil || zone == "Local" || len(zone) > 50 {
-		return nil, fmt.Errorf("the provided ScheduleExpressionTimezone %q is invalid", zone)
+	location, err := awstime.Zone(zone)
+	if err != nil {
+		return nil, err
 	}
 	d.ScheduleExpressionTimezone = zone
-	e, err := ParseExpression(d.ScheduleExpression, location)
+	e, err := awstime.Parse(d.ScheduleExpression, location)
 	if err != nil {
 		return nil, fmt.Errorf("invalid ScheduleExpression %w", err)
 	}
@@ -133,7 +135,7 @@ func (d Definition) check(now time.Time) (*schedule, error) {
 
 func (s *schedule) checkTimes(now time.Time) error {
 	if s.expression.Once() {
-		if !s.expression.at.After(now) {
+		if !s.expression.At().After(now) {
 			return invalid("Invalid Schedule Expression %s. The time is in the past.", s.ScheduleExpression)
 		}
 		return nil

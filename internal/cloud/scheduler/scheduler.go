@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/steadfast-agents/steadfast/internal/awstime"
 	"github.com/steadfast-agents/steadfast/internal/cloud/bus"
 	"github.com/steadfast-agents/steadfast/internal/cloud/dynamo/journal"
 	"github.com/steadfast-agents/steadfast/internal/cloud/sam"
@@ -64,7 +65,7 @@ type Scheduler struct {
 // schedule is one schedule with its place in time.
 type schedule struct {
 	Definition
-	expression Expression
+	expression awstime.Expression
 	own        bool      // of the template: not kept, not changed through the API
 	next       time.Time // zero: none any more
 	busy       bool      // a one-time schedule being delivered
@@ -184,7 +185,7 @@ func (s *Scheduler) due(one *schedule, now time.Time) bool {
 
 // fires tells which schedules are live on a developer's machine.
 func (s *Scheduler) fires(one *schedule) bool {
-	return s.cfg.FireSchedules || one.expression.Once() || (one.own && one.expression.cron == nil)
+	return s.cfg.FireSchedules || one.expression.Once() || (one.own && !one.expression.Calendar())
 }
 
 // clean deletes recurring schedules that have ended and asked for it.
@@ -202,13 +203,13 @@ func (s *Scheduler) clean(now time.Time) {
 func (s *schedule) advance(now time.Time) {
 	s.next = time.Time{}
 	if s.expression.Once() {
-		s.next = s.expression.at
+		s.next = s.expression.At()
 		return
 	}
 	after, anchor := now, s.Created
 	if s.StartDate != nil {
 		start := s.StartDate.Time()
-		anchor = start.Add(-s.expression.period)
+		anchor = start.Add(-s.expression.Period())
 		if just := start.Add(-time.Nanosecond); just.After(after) {
 			after = just
 		}

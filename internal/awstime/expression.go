@@ -1,4 +1,7 @@
-package scheduler
+// Package awstime reads the schedule expressions of EventBridge Scheduler (at, rate, cron with six fields) as the service does and
+// computes when they run, time zones and changes of clocks included. The local cloud and the fake run by it, and the program's own
+// code for schedules, which shares none of it, is held against it.
+package awstime
 
 import (
 	"fmt"
@@ -9,6 +12,21 @@ import (
 	"time"
 )
 
+// MaxExpression is how long an expression may be.
+const MaxExpression = 256
+
+// Zone loads the zone of an expression; "" is UTC.
+func Zone(name string) (*time.Location, error) {
+	if name == "" {
+		name = "UTC"
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil || name == "Local" || len(name) > 50 {
+		return nil, fmt.Errorf("the provided ScheduleExpressionTimezone %q is invalid", name)
+	}
+	return zone, nil
+}
+
 // Expression says when a schedule runs: once (at), every so often (rate), or by the calendar (cron).
 type Expression struct {
 	text   string
@@ -17,11 +35,11 @@ type Expression struct {
 	cron   *cron
 }
 
-// ParseExpression reads at(yyyy-mm-ddThh:mm:ss), rate(n unit) or cron(six fields). Calendar times are those of zone.
-func ParseExpression(text string, zone *time.Location) (Expression, error) {
+// Parse reads at(yyyy-mm-ddThh:mm:ss), rate(n unit) or cron(six fields). Calendar times are those of zone.
+func Parse(text string, zone *time.Location) (Expression, error) {
 	kind, rest, ok := strings.Cut(text, "(")
 	inner, closed := strings.CutSuffix(rest, ")")
-	if !ok || !closed || len(text) > 256 {
+	if !ok || !closed || len(text) > MaxExpression {
 		return Expression{}, fmt.Errorf("%q: at(), rate() or cron() of at most 256 characters is due", text)
 	}
 	e := Expression{text: text}
@@ -44,6 +62,15 @@ func ParseExpression(text string, zone *time.Location) (Expression, error) {
 
 // Once reports whether the expression is an at().
 func (e Expression) Once() bool { return e.period == 0 && e.cron == nil }
+
+// Calendar reports whether the expression is a cron().
+func (e Expression) Calendar() bool { return e.cron != nil }
+
+// At is the time of an at().
+func (e Expression) At() time.Time { return e.at }
+
+// Period is that of a rate().
+func (e Expression) Period() time.Duration { return e.period }
 
 // Next is the first time after the given one. anchor is where a rate counts from: it runs at anchor plus one, two, ...
 // periods. ok is false when there is none any more.

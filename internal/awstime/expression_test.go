@@ -1,4 +1,4 @@
-package scheduler_test
+package awstime_test
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/steadfast-agents/steadfast/internal/cloud/scheduler"
+	"github.com/steadfast-agents/steadfast/internal/awstime"
 )
 
 func zone(t *testing.T, name string) *time.Location {
@@ -23,7 +23,7 @@ func zone(t *testing.T, name string) *time.Location {
 func fires(t *testing.T, expression, zoneName, after string, n int) []string {
 	t.Helper()
 	z := zone(t, zoneName)
-	e, err := scheduler.ParseExpression(expression, z)
+	e, err := awstime.Parse(expression, z)
 	if err != nil {
 		t.Fatalf("%s: %v", expression, err)
 	}
@@ -117,7 +117,7 @@ func TestExpressionsRefused(t *testing.T) {
 		{"cron(" + strings.Repeat("0,", 200) + "0 9 * * ? *)", "at most 256 characters"},
 	}
 	for _, tt := range tests {
-		if _, err := scheduler.ParseExpression(tt.expression, time.UTC); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := awstime.Parse(tt.expression, time.UTC); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%.60s: %v, want %q", tt.expression, err, tt.want)
 		}
 	}
