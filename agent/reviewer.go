@@ -43,7 +43,10 @@ type App interface {
 }
 
 // Persona is who a reviewer is to a reader.
-type Persona struct{ Name, Voice string }
+type Persona struct {
+	Name  string `json:"name"`
+	Voice string `json:"voice"`
+}
 
 // Need is a review that is owed.
 type Need struct {

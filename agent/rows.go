@@ -21,8 +21,8 @@ const rowsOf = "demo"
 // Colleague is a reviewer of the example.
 type Colleague struct {
 	Persona
-	CooldownMinutes int                        // between two reviews
-	ResponseDelay   *agency.ResponseDelayLever // nil: the reviewer takes its time as people do
+	CooldownMinutes int                        `json:"cooldownMinutes"`         // between two reviews
+	ResponseDelay   *agency.ResponseDelayLever `json:"responseDelay,omitempty"` // nil: the reviewer takes its time as people do
 }
 
 // PullRow is a pull request of the example.

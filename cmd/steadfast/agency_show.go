@@ -139,18 +139,51 @@ func (a agencyShow) Run(c *cli, s *surroundings) error {
 	if err != nil {
 		return err
 	}
+	budgets, err := c.Agency.budgets(ctx, c, in)
+	if err != nil {
+		return err
+	}
 	owed := slices.DeleteFunc(slices.Clone(tasks), func(t agentTask) bool { return t.Owed == "" })
 	if s.json {
 		return s.answer(struct {
 			agency.Inspection
-			Owed []agentTask `json:"owed"`
-		}{in, owed}, "")
+			Budgets []agentBudget `json:"budgets"`
+			Owed    []agentTask   `json:"owed"`
+		}{in, budgets, owed}, "")
 	}
-	return s.showAgent(in, owed)
+	return s.showAgent(in, budgets, owed)
+}
+
+// agentBudget is a budget that bounds an agent, and what its window has spent; dollars as text.
+type agentBudget struct {
+	Scope  string `json:"scope"`
+	Spent  string `json:"spent"`
+	Limit  string `json:"limit"`
+	Period string `json:"period"`
+}
+
+func (a agencyCommands) budgets(ctx context.Context, c *cli, in agency.Inspection) ([]agentBudget, error) {
+	st, err := a.stack(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	found, err := st.table.Budgets(ctx, agency.Spender{AgentType: in.AgentType, AgentID: in.AgentID}.Scopes()...)
+	if err != nil {
+		return nil, err
+	}
+	all := []agentBudget{}
+	for _, b := range found {
+		w, err := st.table.BudgetWindow(ctx, b)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, agentBudget{b.Scope, w.Spent.String(), b.Limit.String(), string(b.Period)})
+	}
+	return all, nil
 }
 
 // showAgent prints an agent for people.
-func (s *surroundings) showAgent(in agency.Inspection, owed []agentTask) error {
+func (s *surroundings) showAgent(in agency.Inspection, budgets []agentBudget, owed []agentTask) error {
 	state := "awake"
 	if in.Paused {
 		state = "paused"
@@ -158,6 +191,9 @@ func (s *surroundings) showAgent(in agency.Inspection, owed []agentTask) error {
 	s.print(nil, "%s/%s  %s", in.AgentType, in.AgentID, state)
 	if in.Cap > 0 {
 		s.print(nil, "  tasks      %d of %d in the window", in.Counted, in.Cap)
+	}
+	for _, b := range budgets {
+		s.print(nil, "  budget     %s: %s of %s for a %s", b.Scope, b.Spent, b.Limit, b.Period)
 	}
 	for _, kind := range slices.Sorted(maps.Keys(in.Gates)) {
 		s.print(nil, "  cooldown   %s since %s", kind, contract.At(in.Gates[kind].At))

@@ -55,7 +55,7 @@ func write(t *testing.T, name, text string) string {
 
 // TestAgencyReplay: recorded events meet the rules and gates in memory, each at its own time or all at one.
 func TestAgencyReplay(t *testing.T) {
-	rows := write(t, "rows.json", `{"colleagues":{"ann":{"Name":"Ann"},"bob":{"Name":"Bob","CooldownMinutes":15,"ResponseDelay":{"multiplier":0}}}}`)
+	rows := write(t, "rows.json", `{"colleagues":{"ann":{"name":"Ann"},"bob":{"name":"Bob","cooldownMinutes":15,"responseDelay":{"multiplier":0}}}}`)
 	events := write(t, "events.ndjson", recorded)
 	r := at(t)("")
 	r.run(t, 0, "agency", "replay", events, "--type", "reviewer", "--rows", rows)

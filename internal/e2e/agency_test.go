@@ -147,7 +147,7 @@ func TestPersistentAgent(t *testing.T) {
 		t.Errorf("the budget's window %+v, %v, want a call of each, settled", w, err)
 	}
 	shown := o.shell().fine("", "agency", "show", "reviewer/ann").out
-	for _, want := range []string{"reviewer/ann  awake", "2 of 100 in the window", "investigate:c-7 to zoe  not_reproducible"} {
+	for _, want := range []string{"reviewer/ann  awake", "2 of 100 in the window", "budget     type:reviewer: $0.0", "of $5.00 for a day", "investigate:c-7 to zoe  not_reproducible"} {
 		contains(t, "agency show", shown, want)
 	}
 
