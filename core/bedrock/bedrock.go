@@ -3,8 +3,9 @@
 // comes back is normalised in one place, so that the loop never meets an event it does not know.
 //
 // An answer counts only if its end was seen: a stream that just ends, stops in silence or breaks is a failure with
-// code Unavailable. The package never retries on its own (the SDK does, before an answer has begun), never runs a
-// tool, never decides what to do about a stop reason, and keeps no state between calls.
+// code Unavailable. The package never retries on its own (the SDK does, before an answer has begun), but for a request that the
+// model refuses for a setting which it does not have: that is asked again without. It never runs a tool, never decides what to do
+// about a stop reason, and keeps no state between calls.
 package bedrock
 
 import (
@@ -69,16 +70,19 @@ type Guardrail struct {
 // reason that nobody knows, reason "unknown_stop"). A failure may come after content, and after a UsageReport if the service
 // counted the failed answer.
 func (m Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
-	return func(yield func(model.Event, error) bool) {
-		in, err := m.input(req)
-		switch {
-		case err != nil:
-			yield(nil, err)
-		case m.Whole:
-			m.whole(ctx, in, yield)
-		default:
-			m.stream(ctx, in, yield)
-		}
+	return func(yield func(model.Event, error) bool) { m.ask(ctx, req, yield) }
+}
+
+// once asks once.
+func (m Model) once(ctx context.Context, req model.Request, yield func(model.Event, error) bool) {
+	in, err := m.input(req)
+	switch {
+	case err != nil:
+		yield(nil, err)
+	case m.Whole:
+		m.whole(ctx, in, yield)
+	default:
+		m.stream(ctx, in, yield)
 	}
 }
 

@@ -18,7 +18,7 @@ func (m Model) input(req model.Request) (*bedrockruntime.ConverseStreamInput, er
 	if m.Client == nil {
 		return nil, errNoClient(id)
 	}
-	req = m.withDefaults(req)
+	req = fitting(id, m.withDefaults(req))
 	req, format := m.answerFormat(id, req)
 	req = model.Build(req)
 	if err := model.Check(req); err != nil {

@@ -38,6 +38,12 @@ func constraint(value any, at, rule string) *Error {
 	return invalid("1 validation error detected: Value '%v' at '%s' failed to satisfy constraint: %s", value, at, rule)
 }
 
+// Models that take no temperature, and models that cannot be made to call a tool.
+var (
+	unsampled = regexp.MustCompile(`anthropic\.claude-(?:opus-4-[7-9]|[a-z]+-[5-9])`)
+	unforced  = regexp.MustCompile(`anthropic\.claude-(?:fable|mythos|[a-z]+-5-5)`)
+)
+
 func (c checker) inference() *Error {
 	inf := c.req.Inference
 	switch {
@@ -45,6 +51,8 @@ func (c checker) inference() *Error {
 		return constraint(*inf.MaxTokens, "inferenceConfig.maxTokens", "Member must have value greater than or equal to 1")
 	case inf.Temperature != nil && (*inf.Temperature < 0 || *inf.Temperature > 1):
 		return constraint(*inf.Temperature, "inferenceConfig.temperature", "Member must have value between 0 and 1, inclusive")
+	case inf.Temperature != nil && unsampled.MatchString(c.req.ModelID):
+		return invalid("The model returned the following errors: `temperature` is deprecated for this model.")
 	case inf.TopP != nil && (*inf.TopP < 0 || *inf.TopP > 1):
 		return constraint(*inf.TopP, "inferenceConfig.topP", "Member must have value between 0 and 1, inclusive")
 	}

@@ -169,6 +169,24 @@ func TestSchemaOfTheText(t *testing.T) {
 	}
 }
 
+// TestSettingsByModel: newer models take less.
+func TestSettingsByModel(t *testing.T) {
+	warm := `{"messages":[` + user + `],"inferenceConfig":{"temperature":0.5}}`
+	forced := withTools(`{"tools":[` + tool("a", `{"type":"object"}`) + `],"toolChoice":{"any":{}}}`)
+	for _, tt := range []struct{ model, body, want string }{
+		{"us.anthropic.claude-opus-4-6-v1", warm, ""},
+		{"us.anthropic.claude-opus-4-7", warm, "temperature` is deprecated"},
+		{"anthropic.claude-sonnet-5", warm, "temperature` is deprecated"},
+		{"anthropic.claude-sonnet-5", forced, ""},
+		{"anthropic.claude-sonnet-5-5", forced, "are not supported for this model"},
+		{"anthropic.claude-fable-5", forced, "are not supported for this model"},
+	} {
+		if _, message := check(t, tt.model, tt.body); (tt.want == "") != (message == "") || !strings.Contains(message, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.model, message, tt.want)
+		}
+	}
+}
+
 func TestLargeMedia(t *testing.T) {
 	for kind, limit := range map[string]int{"image": bedrock.MaxImageBytes, "document": bedrock.MaxDocumentBytes} {
 		for _, over := range []int{0, 1} {

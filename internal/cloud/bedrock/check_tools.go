@@ -81,6 +81,9 @@ func (c checker) choice() *Error {
 	if ch.Auto == nil && reasoningOn(c.req.Extra) {
 		return invalid("Thinking may not be enabled when tool_choice forces tool use.")
 	}
+	if ch.Auto == nil && unforced.MatchString(c.req.ModelID) {
+		return invalid("The model returned the following errors: tool_choice: type \"tool\" and \"any\" are not supported for this model.")
+	}
 	if ch.Tool == nil {
 		return nil
 	}
