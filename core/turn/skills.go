@@ -49,8 +49,12 @@ func (o *owner) knowSkills(ctx context.Context) (known, error) {
 	k := known{set: o.Skills.Set, found: o.Skills.Found, read: true}
 	if o.Skills.Uploads != nil {
 		sent, found, err := o.Skills.Uploads.Of(ctx, o.id, o.state.Principal)
-		if err != nil {
+		if fault.Retryable(err) || ctx.Err() != nil {
 			return known{}, err
+		}
+		if err != nil { // no reason to leave the session without an answer
+			o.log.ErrorContext(ctx, "the skills that were sent cannot be read", "error", err)
+			found = []skill.Diagnostic{{Severity: skill.Error, Path: "uploads", Code: skill.Unreadable, Text: fault.Public(err), Skipped: true}}
 		}
 		k.add(sent, found)
 	}

@@ -55,7 +55,7 @@ func TestInvoke(t *testing.T) {
 	if n := h.lines("msg=invoked", "function=probe", "trigger=test", "ms=", "outcome=ok"); n != 2 {
 		t.Errorf("%d lines for two invocations:\n%s", n, h.log)
 	}
-	if out := h.output.String(); out != "" {
+	if out := strings.ReplaceAll(h.output.String(), startWarning, ""); out != "" {
 		t.Errorf("a quiet host printed %q", out)
 	}
 }
@@ -101,6 +101,21 @@ func TestVerboseShowsEverything(t *testing.T) {
 	h := open(t, func(c *lambda.Config) { c.Verbose = true })
 	h.run("probe", `{"text":"loudly"}`)
 	eventually(t, "the line", func() bool { return strings.Contains(h.output.String(), "probe | said loudly\n") })
+}
+
+// startWarning is what the probe warns of while it starts.
+const startWarning = `probe | {"level":"WARN","msg":"a setting is old"}` + "\n"
+
+// TestWarningsOfTheStartAreShown: also when all goes well, and no other line is.
+func TestWarningsOfTheStartAreShown(t *testing.T) {
+	h := open(t, nil)
+	h.run("probe", `{"text":"quietly"}`)
+	eventually(t, "the line", func() bool {
+		return strings.Contains(h.output.String(), `probe | {"level":"WARN","msg":"a setting is old"}`)
+	})
+	if strings.Contains(h.output.String(), "quietly") {
+		t.Errorf("printed: %s", h.output.String())
+	}
 }
 
 func TestTimeoutKills(t *testing.T) {

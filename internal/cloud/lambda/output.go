@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 )
 
@@ -29,7 +30,8 @@ func (o *output) of(function string) *lines {
 	return &lines{out: o, function: function, showing: o.verbose}
 }
 
-// lines takes what one process prints, keeps the last lines and shows them when the invocation fails.
+// lines takes what one process prints, keeps the last lines and shows them when the invocation fails. What a process warns of while
+// it starts is shown at once: it is about the program, not about one invocation.
 type lines struct {
 	out      *output
 	function string
@@ -62,7 +64,7 @@ func (l *lines) Write(b []byte) (int, error) {
 }
 
 func (l *lines) line(s string) {
-	if l.showing {
+	if l.showing || !l.begun && strings.Contains(s, `"level":"WARN"`) {
 		l.out.print(l.function, s)
 		return
 	}

@@ -95,4 +95,7 @@ func count(path string) (any, error) {
 	return nil, err
 }
 
-func main() { lambda.Start(handle) }
+func main() {
+	fmt.Println(`{"level":"WARN","msg":"a setting is old"}`)
+	lambda.Start(handle)
+}
