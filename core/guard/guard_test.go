@@ -210,7 +210,7 @@ func TestAllowedHosts(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }))
 	defer server.Close()
 	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
-	at := resolver{"tool.example.com": "127.0.0.1", "other.example.com": "127.0.0.1", "intranet": "127.0.0.1"}
+	at := resolver{"tool.example.com": "127.0.0.1", "other.example.com": "127.0.0.1", "intranet": "127.0.0.1", "tool.corp.internal": "127.0.0.1"}
 	tests := []struct {
 		name  string
 		allow []string
@@ -227,6 +227,8 @@ func TestAllowedHosts(t *testing.T) {
 		{"name in capitals, with a dot", []string{"Tool.Example.COM.:*", "127.0.0.1"}, "TOOL.example.com.", true},
 		{"names under a name", []string{"*.example.com:*", "127.0.0.1"}, "tool.example.com", true},
 		{"a name that means one inside", []string{"intranet:*", "127.0.0.1"}, "intranet", true},
+		{"names under one inside", []string{"*.corp.internal:*", "127.0.0.1"}, "tool.corp.internal", true},
+		{"a name inside that is not listed", []string{"*:*", "127.0.0.1"}, "tool.corp.internal", false},
 		{"name alone, of an address inside", []string{"tool.example.com:*"}, "tool.example.com", false},
 		{"name at another port", []string{"tool.example.com", "127.0.0.1"}, "tool.example.com", false},
 		{"another name", []string{"tool.example.com:*", "127.0.0.1"}, "other.example.com", false},

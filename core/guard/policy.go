@@ -155,7 +155,7 @@ func (p policy) listed(t target, plain bool) bool {
 		if t.addr.IsValid() {
 			return e.prefix.Contains(t.addr) || e.under && e.name == "" // mayDial has judged the address
 		}
-		return !e.prefix.IsValid() && (e.name == t.host && !e.under || e.under && (e.name == "" || strings.HasSuffix(t.host, "."+e.name)))
+		return e.names(t.host) || e.under && e.name == ""
 	})
 }
 
@@ -164,9 +164,20 @@ func (p policy) somePlain() bool {
 	return slices.ContainsFunc(p.entries, func(e entry) bool { return e.plain })
 }
 
-// named reports whether the list names the host as it is: the operator means it, wherever it is.
+// named reports whether the list names the host, or a name above it: the operator means it, wherever it is.
 func (p policy) named(t target) bool {
-	return slices.ContainsFunc(p.entries, func(e entry) bool { return !e.prefix.IsValid() && !e.under && e.name == t.host })
+	return slices.ContainsFunc(p.entries, func(e entry) bool { return e.names(t.host) })
+}
+
+// names reports whether the entry is one of a name which host has or is under.
+func (e entry) names(host string) bool {
+	switch {
+	case e.name == "":
+		return false
+	case e.under:
+		return strings.HasSuffix(host, "."+e.name)
+	}
+	return host == e.name
 }
 
 // mayDial judges an address: public, or listed as one.
