@@ -68,18 +68,12 @@ func TestExploreCooldown(t *testing.T) {
 	}, agency.TaskID("evt-1", "ann", "review"))
 }
 
-// An hour without a bus: what is owed meanwhile is told afterwards, wherever work was cut off. With a thousand it is TestFault02.
+// An hour without a bus: what is owed meanwhile is told afterwards, wherever work was cut off. With a thousand it is TestExploreOutageOfAThousand.
 func TestExploreOutage(t *testing.T) {
 	const owed = 4
 	explore(t, "an hour without a bus", nil, func(w *world) {
 		w.review = nothing
-		over := w.clock.Now().Add(time.Hour)
-		w.bus.FailEntry = func(fake.Event) string {
-			if w.clock.Now().Before(over) {
-				return "InternalFailure"
-			}
-			return ""
-		}
+		w.down(time.Hour)
 		for n := range owed {
 			w.pending = append(w.pending, request(fmt.Sprint("t", n), "ann", "review"))
 		}
