@@ -47,7 +47,15 @@ func busMessages() map[string]any {
 		"send_message.small":           contract.SendMessage{Message: "Hello", ContinuationToken: "tok"},
 		"stop_session":                 contract.StopSession{Clear: true},
 		"delivery":                     contract.Delivery{DeliveryID: "dlv_1", SessionID: "s-1", ContinuationToken: "tok"},
-		"error_body":                   contract.ErrorBody{Message: "title: 600 bytes, the limit is 512", Code: "invalid"},
+		"schedule_event": contract.ScheduleEvent{Name: "pr:1", At: "2026-03-29T10:00", Delay: "1h30m", TimeZone: "Europe/Berlin", WhenPast: contract.WhenPastSkip,
+			IfExists: contract.IfExistsKeep, Event: contract.ScheduledEvent{Source: "app", DetailType: "Review Is Due", Detail: json.RawMessage(`{"pr":9007199254740993}`)}},
+		"schedule_event.small":   contract.ScheduleEvent{Delay: "90", Event: contract.ScheduledEvent{DetailType: "Review Is Due"}},
+		"cancel_scheduled_event": contract.CancelScheduledEvent{Name: "pr:1"},
+		"run_schedule":           contract.RunSchedule{ScheduleID: "heartbeat", At: "2026-01-01T09:00:00.000Z", Manual: true},
+		"run_schedule.small":     contract.RunSchedule{ScheduleID: "heartbeat", At: "2026-01-01T09:00:00Z"},
+		"schedule_ran":           contract.ScheduleRan{ScheduleID: "heartbeat", SessionIDs: []string{"s-1"}},
+		"schedule_ran.failed":    contract.ScheduleRan{ScheduleID: "nope", SessionIDs: []string{}, Error: `there is no schedule "nope"`, Code: "not_found"},
+		"error_body":             contract.ErrorBody{Message: "title: 600 bytes, the limit is 512", Code: "invalid"},
 	}
 }
 

@@ -1,0 +1,131 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/key"
+	"github.com/steadfast-agents/steadfast/core/schedule"
+	"github.com/steadfast-agents/steadfast/core/store"
+)
+
+// A firing is claimed by one, started by that one, and over for everybody; the sweep finds it by its due time.
+func TestFiringRows(t *testing.T) {
+	each(t, func(t *testing.T, b bench) {
+		now := b.clock.Now()
+		first := schedule.ClaimFirst("a", now, true, "w-1", now)
+		wants(t, "the first claim", b.Commit(t.Context(), b.NewFiring(first)), "")
+		err := b.Commit(t.Context(), b.NewFiring(schedule.ClaimFirst("a", now, false, "w-2", now)))
+		if wants(t, "another's", err, fault.Conflict); !store.RefusedFiring(err, "a", now.UnixMilli()) {
+			t.Errorf("%v does not say that the firing refused", err)
+		}
+		got, err := b.Firing(t.Context(), "a", now.UnixMilli())
+		if diff := cmp.Diff(first, got); diff != "" || err != nil {
+			t.Errorf("%v, row (-want +got):\n%s", err, diff)
+		}
+		other := first
+		other.Owner = "w-2"
+		wants(t, "a start by another", b.Commit(t.Context(), store.ChangeFiring(other.Start(time.Minute, now))), fault.Conflict)
+		started := first.Start(time.Minute, now)
+		wants(t, "the start", b.Commit(t.Context(), store.ChangeFiring(started)), "")
+		wants(t, "the start again", b.Commit(t.Context(), store.ChangeFiring(started)), fault.Conflict)
+		late := now.Add(time.Hour)
+		claim, ok := first.Claim("w-3", late)
+		if wants(t, "a claim of what has started", b.Commit(t.Context(), store.ChangeFiring(claim)), fault.Conflict); !ok {
+			t.Error("as it was read it could be claimed")
+		}
+		if due := dueKeys(t, b, late); !cmp.Equal(due, []key.Key{key.Firing("a", now.UnixMilli())}) {
+			t.Errorf("due: %v", due)
+		}
+		wants(t, "the end", b.Commit(t.Context(), store.ChangeFiring(started.To.End([]string{"s"}, "boom"))), "")
+		if due := dueKeys(t, b, late); len(due) > 0 {
+			t.Errorf("due after the end: %v", due)
+		}
+		if got, err := b.Firing(t.Context(), "a", now.UnixMilli()); err != nil || got.Status != schedule.FiringDone || got.Error != "boom" || got.Owner != "" {
+			t.Errorf("the end = %+v, %v", got, err)
+		}
+		b.clock.Advance(schedule.FiringLife + time.Second)
+		_, err = b.Firing(t.Context(), "a", now.UnixMilli())
+		wants(t, "a week later", err, fault.NotFound)
+		wants(t, "anew in its place", b.Commit(t.Context(), b.NewFiring(schedule.Began("a", now, "s", b.clock.Now()))), "")
+	})
+}
+
+// dueKeys lists what is due.
+func dueKeys(t *testing.T, b bench, at time.Time) []key.Key {
+	t.Helper()
+	var all []key.Key
+	for shard := range key.DueShards {
+		keys, err := b.Due(t.Context(), shard, at, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, keys...)
+	}
+	return all
+}
+
+// What was asked of a name counts in the order of the asking, and once.
+func TestAsked(t *testing.T) {
+	each(t, func(t *testing.T, b bench) {
+		at := b.clock.Now()
+		later := at.Add(time.Second)
+		steps := []struct {
+			event    string
+			at       time.Time
+			answered bool
+			want     bool
+		}{
+			{"e-1", at, false, true},
+			{"e-1", at, true, true},   // cut off, delivered again
+			{"e-1", at, false, false}, // a copy
+			{"e-2", at, true, true},   // in the same second
+			{"e-3", later, true, true},
+			{"e-1", at, false, false},
+			{"e-2", at, false, false},
+		}
+		for i, s := range steps {
+			got, err := b.Ask(t.Context(), "pr:1", s.event, s.at)
+			if err != nil || got != s.want {
+				t.Errorf("%d: Ask(%s) = %t, %v, want %t", i, s.event, got, err, s.want)
+			}
+			if s.answered {
+				wants(t, "Answered", b.Answered(t.Context(), "pr:1", s.event), "")
+			}
+		}
+		wants(t, "an answer of who was overtaken", b.Answered(t.Context(), "pr:1", "e-1"), "")
+		if ok, err := b.Ask(t.Context(), "pr:2", "e-1", at); err != nil || !ok {
+			t.Errorf("another name = %t, %v", ok, err)
+		}
+		b.clock.Advance(50 * time.Hour)
+		if ok, err := b.Ask(t.Context(), "pr:1", "e-0", at); err != nil || !ok {
+			t.Errorf("after its time = %t, %v", ok, err)
+		}
+	})
+}
+
+func TestContinuation(t *testing.T) {
+	each(t, func(t *testing.T, b bench) {
+		ends := b.clock.Now().Add(time.Hour).Unix()
+		one, two := store.Continuation{SessionID: "s-1", ExpiresAt: ends}, store.Continuation{SessionID: "s-2", ExpiresAt: ends}
+		put := func(was, to store.Continuation) error {
+			return b.Commit(t.Context(), b.PutContinuation("gh", "pr:1", was, to))
+		}
+		_, err := b.Continuation(t.Context(), "gh", "pr:1")
+		wants(t, "none", err, fault.NotFound)
+		wants(t, "the first", put(store.Continuation{}, one), "")
+		wants(t, "who was slower", put(store.Continuation{}, two), fault.Conflict)
+		if got, err := b.Continuation(t.Context(), "gh", "pr:1"); err != nil || got != one {
+			t.Errorf("Continuation = %+v, %v", got, err)
+		}
+		wants(t, "elsewhere", put(one, two), "")
+		wants(t, "from where it led", put(one, two), fault.Conflict)
+		b.clock.Advance(2 * time.Hour)
+		_, err = b.Continuation(t.Context(), "gh", "pr:1")
+		wants(t, "over", err, fault.NotFound)
+		wants(t, "the next first", put(store.Continuation{}, store.Continuation{SessionID: "s-3", ExpiresAt: b.clock.Now().Add(time.Hour).Unix()}), "")
+	})
+}
