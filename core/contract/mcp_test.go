@@ -2,6 +2,7 @@ package contract_test
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -36,6 +37,23 @@ func TestAllowMCPHost(t *testing.T) {
 			t.Errorf("Allow(%.80q) = %v, want Invalid", url, err)
 		}
 	}
+}
+
+// FuzzAllowMCPHost: what is allowed goes to the host that is listed, by https, as the URL's own parser reads it again.
+func FuzzAllowMCPHost(f *testing.F) {
+	for _, seed := range []string{"https://mcp.example.com/mcp", "https://mcp.example.com@evil.com/", `https://evil.com\@mcp.example.com`, "https://mcp.example.com:1/?x#y"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, address string) {
+		u, err := contract.MCPHosts{"mcp.example.com"}.Allow(address)
+		if err != nil {
+			return
+		}
+		again, err := url.Parse(u.String())
+		if err != nil || again.Scheme != "https" || !strings.EqualFold(again.Hostname(), "mcp.example.com") || again.User != nil {
+			t.Errorf("Allow(%q) = %q, %v", address, again, err)
+		}
+	})
 }
 
 // TestCheckMCPHosts: what an operator may list.

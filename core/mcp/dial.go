@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -114,6 +115,7 @@ func list(ctx context.Context, s *sdk.ClientSession) (all []*sdk.Tool, err error
 func refusal(err error, n *notes, ended error) error {
 	status := int(n.status.Load())
 	var dns *net.DNSError
+	var certificate *tls.CertificateVerificationError
 	var reason string
 	switch {
 	case n.tooLarge.Load():
@@ -126,6 +128,8 @@ func refusal(err error, n *notes, ended error) error {
 		reason = "it points to another host"
 	case fault.ReasonOf(err) == guard.Blocked:
 		reason = "its host leads to an address that may not be asked"
+	case errors.As(err, &certificate):
+		reason = "its certificate is not trusted"
 	case errors.As(err, &dns):
 		reason = "its host has no address"
 	case status >= 400:

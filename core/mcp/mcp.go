@@ -71,6 +71,7 @@ func (d Dialer) Connect(ctx context.Context, specs map[string]contract.MCPServer
 	}
 	transport, idle := d.transport()
 	d.Transport = transport
+	began := time.Now()
 	links, errs := make([]*link, len(labels)), make([]error, len(labels))
 	var all sync.WaitGroup
 	for i, label := range labels {
@@ -94,6 +95,9 @@ func (d Dialer) Connect(ctx context.Context, specs map[string]contract.MCPServer
 		return nil, errors.Join(fatal, s.Close())
 	}
 	s.offer(d)
+	if len(s.links) > 0 {
+		d.Log.InfoContext(ctx, "MCP servers connected", "servers", len(s.links), "tools", len(s.tools), "ms", time.Since(began).Milliseconds())
+	}
 	return s, nil
 }
 
@@ -165,7 +169,7 @@ func (s *Servers) Note() string {
 		fmt.Fprintf(&b, "The tools of the MCP server %q are not available now: %s.\n", m.Label, m.Reason)
 	}
 	if s.leftOut > 0 {
-		fmt.Fprintf(&b, "%d tools of the MCP servers are not available.\n", s.leftOut)
+		fmt.Fprintf(&b, "Tools of the MCP servers that cannot be used: %d.\n", s.leftOut)
 	}
 	return strings.TrimSpace(b.String())
 }

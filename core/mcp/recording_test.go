@@ -116,6 +116,12 @@ func TestAllowedHosts(t *testing.T) {
 	if got := srv.requests(); len(got) != 0 {
 		t.Errorf("the server was asked: %v", got)
 	}
+	d := dialer()
+	d.AllowedHosts = contract.MCPHosts{"mcp.example.com", "http://localhost:" + port}
+	s := connect(t, d, map[string]contract.MCPServer{"lab": {URL: "http://localhost:" + port + "/mcp"}})
+	if got := text(t, s, "lab__greet", `{"name":"ada"}`); got != "hello ada" {
+		t.Errorf("a loopback host that is listed: %q", got)
+	}
 }
 
 // TestElsewhere: a server cannot send us, and the headers, to another host: neither by a redirect nor by the old transport's

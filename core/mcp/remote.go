@@ -28,6 +28,8 @@ type remote struct {
 	spec tool.Spec
 }
 
+// newRemote describes a tool. What the server says of its effects decides only whether a call may be repeated: reads are, and a call
+// that destroys something is never begun a second time, also when its worker died.
 func newRemote(l *link, t *sdk.Tool) (*remote, error) {
 	if t.Name == "" {
 		return nil, errors.New("it has no name")
@@ -37,7 +39,10 @@ func newRemote(l *link, t *sdk.Tool) (*remote, error) {
 		return nil, err
 	}
 	r := &remote{link: l, name: t.Name, spec: tool.Spec{Name: Name(l.label, t.Name), Description: describe(l.label, t), Schema: schema}}
-	r.spec.ReadOnly = t.Annotations != nil && t.Annotations.ReadOnlyHint
+	if a := t.Annotations; a != nil {
+		r.spec.ReadOnly = a.ReadOnlyHint
+		r.spec.Once = !a.ReadOnlyHint && !a.IdempotentHint && a.DestructiveHint != nil && *a.DestructiveHint
+	}
 	return r, nil
 }
 

@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -64,23 +65,27 @@ func TestRealServers(t *testing.T) {
 	}
 }
 
-// TestSpecOfATool: what the model is told of it, and that reads may be repeated.
+// TestSpecOfATool: what the model is told of it, that reads may be repeated, and that what destroys may not.
 func TestSpecOfATool(t *testing.T) {
 	s := one(t, serve(t, current(newServer(func(s *sdk.Server) {
 		s.AddTool(&sdk.Tool{Name: "bare", InputSchema: map[string]any{"type": "object"}}, answering(""))
 		s.AddTool(&sdk.Tool{Name: "titled", Title: "Has a title", InputSchema: map[string]any{"type": "object"}}, answering(""))
+		yes := true
+		s.AddTool(&sdk.Tool{Name: "drop", Description: "Drops.", InputSchema: map[string]any{"type": "object"}, Annotations: &sdk.ToolAnnotations{DestructiveHint: &yes}}, answering(""))
+		s.AddTool(&sdk.Tool{Name: "wipe", Description: "Wipes.", InputSchema: map[string]any{"type": "object"},
+			Annotations: &sdk.ToolAnnotations{DestructiveHint: &yes, IdempotentHint: true}}, answering(""))
 		s.AddTool(&sdk.Tool{Name: "wordy", Description: strings.Repeat("x", 9000), InputSchema: map[string]any{"type": "object"}}, answering(""))
 	}))))
 	got := map[string]string{}
 	for _, tl := range s.Tools() {
 		spec := tl.Spec()
 		got[spec.Name] = spec.Description[:min(len(spec.Description), 40)]
-		if spec.ReadOnly != (spec.Name == "lab__greet") || len(spec.Description) > 4096 {
-			t.Errorf("%s: read only %t, %d bytes of description", spec.Name, spec.ReadOnly, len(spec.Description))
+		if spec.ReadOnly != (spec.Name == "lab__greet") || spec.Once != (spec.Name == "lab__drop") || len(spec.Description) > 4096 {
+			t.Errorf("%s: read only %t, once %t, %d bytes of description", spec.Name, spec.ReadOnly, spec.Once, len(spec.Description))
 		}
 	}
 	want := map[string]string{
-		"lab__bare": "The tool bare of the MCP server lab.", "lab__fail": "Fails.", "lab__greet": "Greets.", "lab__titled": "Has a title",
+		"lab__bare": "The tool bare of the MCP server lab.", "lab__drop": "Drops.", "lab__wipe": "Wipes.", "lab__fail": "Fails.", "lab__greet": "Greets.", "lab__titled": "Has a title",
 		"lab__wordy": strings.Repeat("x", 40),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -152,6 +157,28 @@ func TestReadsAreRepeated(t *testing.T) {
 	}
 	if got := text(t, s, "lab__write", `{}`); got != "written" {
 		t.Errorf("the next write = %q: the connection is good", got)
+	}
+}
+
+// TestHTTPS: a server as it is in public, by HTTP/2 if it speaks it.
+func TestHTTPS(t *testing.T) {
+	for _, h2 := range []bool{false, true} {
+		srv := httptest.NewUnstartedServer(streamable(newServer()))
+		srv.EnableHTTP2 = h2
+		srv.StartTLS()
+		t.Cleanup(srv.Close)
+		d := dialer()
+		d.AllowedHosts, d.Transport = contract.MCPHosts{"127.0.0.1"}, srv.Client().Transport
+		specs := map[string]contract.MCPServer{"lab": {URL: srv.URL + "/mcp"}}
+		s := connect(t, d, specs)
+		if got := text(t, s, "lab__greet", `{"name":"ada"}`); got != "hello ada" {
+			t.Errorf("HTTP/2 %t: %q", h2, got)
+		}
+		_ = s.Close()
+		d.Transport = nil // which trusts public authorities
+		if _, err := d.Connect(t.Context(), specs); !strings.Contains(fault.Public(err), "its certificate is not trusted") {
+			t.Errorf("with a certificate that nobody vouches for: %v", err)
+		}
 	}
 }
 
