@@ -15,7 +15,7 @@ SAM   := $(TOOLS)/aws-sam-cli-1.170.0-cfn-lint-1.58.0
 RIE   := $(TOOLS)/aws-lambda-rie-v0.0.0-20261030222936-bef5c4ba774d
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test check lint fmt vet staticcheck tidy race explore test-interop test-browser test-aws test-sam-local soak bench update clean
+.PHONY: help run demo build test check lint fmt vet staticcheck skills tidy race explore test-interop test-browser test-aws test-sam-local soak bench update clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,7 +34,7 @@ test: ## every test that needs nothing but Go
 
 check: lint tidy race ## gofmt, vet, staticcheck, a tidy go.mod, the race detector
 
-lint: fmt vet staticcheck ## gofmt, vet and staticcheck alone
+lint: fmt vet staticcheck skills ## gofmt, vet, staticcheck and the form of the skills alone
 
 fmt:
 	@files=$$(gofmt -l $(wildcard agency agent cmd core functions internal *.go)); \
@@ -45,6 +45,9 @@ vet:
 
 staticcheck:
 	$(GO) tool staticcheck ./...
+
+skills: ## hold agent/skills against the format
+	$(GO) run ./cmd/steadfast skills validate
 
 tidy: ## show what go mod tidy would change; nothing is changed
 	$(GO) mod tidy -diff

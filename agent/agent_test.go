@@ -7,6 +7,7 @@ import (
 
 	"github.com/steadfast-agents/steadfast/agent"
 	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/skill"
 )
 
 func TestContentIsSound(t *testing.T) {
@@ -35,5 +36,29 @@ func TestContentIsMadeAnew(t *testing.T) {
 	clear(first.Tools)
 	if agent.Content().Validate() != nil || agent.Content().Tools[0] == nil {
 		t.Error("a second Content shares its tools with the first")
+	}
+}
+
+// TestSkillsAreSound: none breaks the format, and the examples are there.
+func TestSkillsAreSound(t *testing.T) {
+	set, found := agent.Content().SkillSet()
+	for _, d := range skill.Strict(found) {
+		t.Error(d)
+	}
+	for _, name := range []string{"incident-report", "meeting-times"} {
+		one, ok := set.Get(name)
+		if !ok {
+			t.Errorf("there is no skill %s", name)
+			continue
+		}
+		files, _ := one.Resources()
+		for _, file := range files {
+			if _, err := one.ReadFile(file, 0, 0); err != nil {
+				t.Errorf("%s of %s: %v", file, name, err)
+			}
+		}
+		if len(files) == 0 || strings.Contains(strings.Join(files, " "), "evals") {
+			t.Errorf("%s bundles %v, want files and no evals", name, files)
+		}
 	}
 }

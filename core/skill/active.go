@@ -3,6 +3,7 @@ package skill
 import (
 	"html"
 	"regexp"
+	"slices"
 	"sync"
 
 	"github.com/steadfast-agents/steadfast/core/model"
@@ -91,6 +92,21 @@ func (a *Active) Begin(s Skill) bool {
 	}
 	a.digest[key] = digest
 	return true
+}
+
+// AllowedTools gives the calls that the active skills of set ask to have approved beforehand, in order and each once. It grants
+// nothing: whoever asks people for approval may take it into account until the task ends. Skills that a user sent, or that
+// everybody shares, are left out: nobody who answers for the program has read them.
+func (a *Active) AllowedTools(set Set) []string {
+	var all []string
+	for _, name := range a.Names(set) {
+		one, _ := set.Get(name)
+		if one.Scope != Upload && one.Scope != Organisation {
+			all = append(all, one.AllowedTools...)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // Names gives the active skills that are in set, in order: those of another digest have changed since and are not active.

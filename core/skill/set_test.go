@@ -318,3 +318,23 @@ func TestLongInstructions(t *testing.T) {
 		t.Errorf("the rest has %d bytes, %v", len(rest.Text), err)
 	}
 }
+
+// TestAllowedTools: of active skills only, and of those that somebody answers for.
+func TestAllowedTools(t *testing.T) {
+	list := func(name string, scope skill.Scope, tools ...string) skill.Skill {
+		return skill.Skill{Name: name, Description: "d", Markdown: name, Scope: scope, AllowedTools: tools}
+	}
+	set, _ := skill.NewSet(list("a", skill.Builtin, "Read", "Bash(git:*)"), list("b", "", "Read", "Write"), list("c", skill.Builtin, "Delete"),
+		list("d", skill.Upload, "Pay"), list("e", skill.Organisation, "Send"), list("f", skill.Project, "Edit"))
+	active := &skill.Active{}
+	for _, name := range []string{"a", "b", "d", "e", "f"} {
+		one, _ := set.Get(name)
+		active.Begin(one)
+	}
+	if diff := cmp.Diff([]string{"Bash(git:*)", "Edit", "Read", "Write"}, active.AllowedTools(set)); diff != "" {
+		t.Errorf("allowed tools (-want +got):\n%s", diff)
+	}
+	if got := (*skill.Active)(nil).AllowedTools(set); len(got) != 0 {
+		t.Errorf("nothing is active, allowed: %v", got)
+	}
+}
