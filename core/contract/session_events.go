@@ -74,7 +74,8 @@ type (
 	}
 	// ReasoningAppended is a piece of reasoning.
 	ReasoningAppended struct {
-		Delta string `json:"delta"`
+		Delta   string `json:"delta"`
+		Attempt int    `json:"attempt,omitempty"` // over 1: earlier pieces of this step are void
 	}
 	// ReasoningCompleted is the whole of it.
 	ReasoningCompleted struct {

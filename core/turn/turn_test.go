@@ -9,8 +9,11 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/flow"
 	"github.com/steadfast-agents/steadfast/core/model"
 	"github.com/steadfast-agents/steadfast/internal/fake"
@@ -90,4 +93,46 @@ assistant [{"text":"you said hello"}]
 			t.Errorf("story:\n%s\nwant:\n%s", got, want)
 		}
 	})
+}
+
+// TestReasoningIsTold as it comes, between the texts around it, and as a whole when its step is known. A repeated attempt voids the
+// pieces of the one before.
+func TestReasoningIsTold(t *testing.T) {
+	n := 0
+	think := func(model.Request) fake.Turn {
+		thoughtful := append(fake.Turn{
+			{Event: model.ReasoningDelta{Text: "let me "}}, {Pause: time.Second, Event: model.ReasoningDelta{Text: "see"}},
+			{Event: model.ReasoningDelta{Signature: "s"}}, {Event: model.BlockStop{}},
+		}, answered(1, "it is ", "four")...)
+		if n++; n == 1 {
+			return thoughtful.Failing(2, fault.New(fault.Unavailable, "overloaded"))
+		}
+		return thoughtful
+	}
+	bubble(t, think, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		follow(t, s, "c1")
+		s.Engine.Limits.Backoff = 2 * time.Second
+		say(t, ctx, s, "two and two?")
+		want := []string{
+			`reasoning.appended {"delta":"let me see"}`, `reasoning.appended {"delta":"let me ","attempt":2}`, `reasoning.appended {"delta":"see","attempt":2}`,
+			`message.appended {"delta":"it is four","attempt":2}`, `reasoning.completed {"text":"let me see"}`, `message.completed {"text":"it is four"}`,
+		}
+		if diff := cmp.Diff(want, told(t, s, id, "reasoning.appended", "reasoning.completed", "message.appended", "message.completed")); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		for _, m := range posts(t, s, "c1") {
+			if m.Event != nil && m.Event.Data != nil && strings.Contains(*m.Event.Data, "let me") {
+				t.Errorf("a socket shows reasoning: %+v", m)
+			}
+		}
+	})
+}
+
+// answered is the end of a reply: its text as block n.
+func answered(n int, pieces ...string) fake.Turn {
+	var t fake.Turn
+	for _, p := range pieces {
+		t = append(t, fake.Piece{Event: model.TextDelta{Block: n, Text: p}})
+	}
+	return append(t, fake.Piece{Event: model.BlockStop{Block: n}}, fake.Piece{Event: model.Stop{Reason: model.EndTurn}})
 }

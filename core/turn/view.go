@@ -22,6 +22,7 @@ type view struct {
 	*owner
 	names   map[string]string // tools by call id
 	delta   strings.Builder   // text that is not in the buffer yet
+	thought strings.Builder   // reasoning, likewise; one of both is empty
 	flushed time.Time
 	attempt int
 	step    int
@@ -47,6 +48,8 @@ func (v *view) show(ctx context.Context, e loop.Event) {
 		v.attempt = e.N
 	case loop.Text:
 		v.text(ctx, e.Delta)
+	case loop.Reasoning:
+		v.reasoning(ctx, e.Delta)
 	case loop.ToolUse:
 		v.names[e.ID] = e.Name
 		v.cast.ToolUse(e.Name, e.ID)
@@ -55,6 +58,7 @@ func (v *view) show(ctx context.Context, e loop.Event) {
 			return // nothing is asked again: what was shown stands
 		}
 		v.delta.Reset()
+		v.thought.Reset()
 		v.cast.Reset(e.Attempt + 1)
 	case loop.Replied:
 		v.reply = e
@@ -69,9 +73,23 @@ func (v *view) show(ctx context.Context, e loop.Event) {
 }
 
 func (v *view) text(ctx context.Context, delta string) {
+	v.settleThought()
 	index := v.next + int64(len(v.buffer))
 	v.delta.WriteString(delta)
 	v.cast.Text(delta, &index)
+	v.flushInTime(ctx)
+}
+
+// reasoning goes to the log alone: sockets show none.
+func (v *view) reasoning(ctx context.Context, delta string) {
+	if v.thought.Len() == 0 {
+		v.settleText()
+	}
+	v.thought.WriteString(delta)
+	v.flushInTime(ctx)
+}
+
+func (v *view) flushInTime(ctx context.Context) {
 	if v.Now().Sub(v.flushed) >= flushEvery {
 		v.flush(ctx)
 	}
@@ -80,20 +98,35 @@ func (v *view) text(ctx context.Context, delta string) {
 // append puts an event into the buffer, after the text before it.
 func (v *view) append(data contract.EventData) {
 	v.settleText()
+	v.put(data)
+}
+
+func (v *view) put(data contract.EventData) {
 	v.buffer = append(v.buffer, flow.Event(v.id, v.state.TurnID(), v.next+int64(len(v.buffer)), v.Now(), data))
 }
 
-// settleText makes one event of the gathered text.
+// settleText makes one event of the gathered text, or reasoning.
 func (v *view) settleText() {
-	if v.delta.Len() == 0 {
-		return
+	v.settleThought()
+	if v.delta.Len() > 0 {
+		v.put(contract.MessageAppended{Delta: v.delta.String(), Attempt: v.again()})
+		v.delta.Reset()
 	}
-	data := contract.MessageAppended{Delta: v.delta.String()}
+}
+
+func (v *view) settleThought() {
+	if v.thought.Len() > 0 {
+		v.put(contract.ReasoningAppended{Delta: v.thought.String(), Attempt: v.again()})
+		v.thought.Reset()
+	}
+}
+
+// again is the number of a repeated attempt; 0 for the first.
+func (v *view) again() int {
 	if v.attempt > 1 {
-		data.Attempt = v.attempt
+		return v.attempt
 	}
-	v.delta.Reset()
-	v.buffer = append(v.buffer, flow.Event(v.id, v.state.TurnID(), v.next+int64(len(v.buffer)), v.Now(), data))
+	return 0
 }
 
 // flush writes the buffer as a row of its own. No write of STATE: the row is refused where another owner has written.
