@@ -43,15 +43,23 @@ func (e Edges) adopt(ctx context.Context, sessionID string, caller contract.Prin
 }
 
 // clear removes what an expired session of this id left behind, so that the id may begin anew. Sockets stay, and so does a
-// configuration that is valid.
+// configuration that is valid; with it, what its owner has said since in a program.
 func (e Edges) clear(ctx context.Context, sessionID string) error {
 	_, err := e.Table.SessionConfig(ctx, sessionID)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return err
 	}
-	configured := err == nil
+	configured, spoken := err == nil, false
+	if configured {
+		tip, err := e.Table.Latest(ctx, sessionID)
+		if err != nil {
+			return err
+		}
+		spoken = tip != ""
+	}
 	err = e.Table.Purge(ctx, sessionID, store.Purging{Dead: true, Keep: func(sk string) bool {
-		return strings.HasPrefix(sk, key.SubPrefix) || sk == key.ConfigSK && configured
+		return strings.HasPrefix(sk, key.SubPrefix) || sk == key.ConfigSK && configured ||
+			spoken && (strings.HasPrefix(sk, key.SnapshotPrefix) || sk == key.Latest(sessionID).SK)
 	}})
 	if fault.Is(err, fault.Conflict) {
 		return nil

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/loop"
 	"github.com/steadfast-agents/steadfast/core/model"
+	"github.com/steadfast-agents/steadfast/core/session"
 	"github.com/steadfast-agents/steadfast/core/snapshot"
 	"github.com/steadfast-agents/steadfast/core/store"
 	"github.com/steadfast-agents/steadfast/core/tool"
@@ -120,6 +122,46 @@ func TestTheFunctionsGoOnWithAConversation(t *testing.T) {
 			}
 			if n := len(s.Model.Requests()[1].Messages); n != len(want)+2 {
 				t.Errorf("the second request has %d messages, want %d", n, len(want)+2)
+			}
+		})
+	}
+}
+
+// TestAProgramSpeaksAfterTheFunctions: of a session of the functions whose time is over nothing is left to a later one of this id
+// but what its owner has said since in a program; somebody else's words go.
+func TestAProgramSpeaksAfterTheFunctions(t *testing.T) {
+	const id = "11111111-1111-4111-8111-111111111111"
+	for _, tt := range []struct {
+		name  string
+		owned bool
+		want  []string
+	}{
+		{"the owner's", true, []string{"user: meanwhile", "assistant: done", "user: hello"}},
+		{"nobody's on record", false, []string{"user: hello"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := stage.New(&fake.Model{Answer: helpful})
+			_, err := s.Send(t.Context(), id, "long ago")
+			if err := errors.Join(err, s.Drain(t.Context())); err != nil {
+				t.Fatal(err)
+			}
+			s.Clock.Advance(session.Life + time.Hour)
+			if tt.owned {
+				if _, err := s.Edges.Table.CreateSession(t.Context(), session.Config{SessionID: id, UserID: stage.User.ID}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			a := loop.Assistant{SessionID: id, Model: &fake.Model{Answer: helpful}, Storage: s.Edges.Table}
+			if _, err := a.HandleTask(t.Context(), "meanwhile"); err != nil {
+				t.Fatal(err)
+			}
+			_, err = s.Send(t.Context(), id, "hello")
+			if err := errors.Join(err, s.Drain(t.Context()), s.Check(id)); err != nil {
+				t.Fatal(err)
+			}
+			asked := s.Model.Requests()
+			if diff := cmp.Diff(tt.want, said(asked[len(asked)-1].Messages)); diff != "" {
+				t.Errorf("the functions' model is asked (-want +got):\n%s", diff)
 			}
 		})
 	}

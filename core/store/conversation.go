@@ -35,7 +35,7 @@ func hosted(sessionID string) error {
 // Written reads the history that a session's pointer names, whoever wrote it last; nothing said is an empty one. Faults: Internal
 // when a segment is missing, Unavailable.
 func (t Table) Written(ctx context.Context, sessionID string) (snapshot.History, error) {
-	tip, err := t.latest(ctx, sessionID)
+	tip, err := t.Latest(ctx, sessionID)
 	if err != nil || tip == "" {
 		return snapshot.History{}, err
 	}
@@ -49,8 +49,8 @@ func (t Table) Written(ctx context.Context, sessionID string) (snapshot.History,
 	return snapshot.History{Messages: whole.Messages, State: whole.State, Tip: tip, Bytes: snapshot.Size(whole.Messages...) + len(whole.State)}, nil
 }
 
-// latest is the id that a session's pointer names; "" when there is none.
-func (t Table) latest(ctx context.Context, sessionID string) (string, error) {
+// Latest is the id that a session's pointer names; "" when there is none, or its time is over. Faults: Unavailable.
+func (t Table) Latest(ctx context.Context, sessionID string) (string, error) {
 	var pointer segmentRow
 	found, err := t.getInto(ctx, key.Latest(sessionID), &pointer)
 	if err != nil || !found || pointer.ExpiresAt != 0 && pointer.ExpiresAt <= t.now().Unix() {
@@ -87,7 +87,7 @@ func (t Table) Extend(ctx context.Context, sessionID string, h snapshot.History,
 	if RefusedBy(err, key.State(sessionID)) {
 		return h, hosted(sessionID)
 	}
-	if tip, readErr := t.latest(ctx, sessionID); readErr == nil && tip == s.ID { // only the answer was lost
+	if tip, readErr := t.Latest(ctx, sessionID); readErr == nil && tip == s.ID { // only the answer was lost
 		return next, nil
 	}
 	return h, err

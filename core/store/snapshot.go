@@ -65,7 +65,7 @@ func PutPackageSnapshot(sessionID, tip string, h snapshot.Strands, now time.Time
 // PackageSnapshot reads the whole history as the TypeScript package wrote it, and at which tip of ours it was written: "" when
 // the package wrote it last. Faults: NotFound, Internal, Unavailable.
 func (t Table) PackageSnapshot(ctx context.Context, sessionID string) (h snapshot.Strands, tip string, err error) {
-	id, err := t.latest(ctx, sessionID)
+	id, err := t.Latest(ctx, sessionID)
 	if err != nil {
 		return h, "", err
 	}
