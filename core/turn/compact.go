@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -20,6 +21,8 @@ type Compaction struct {
 	// Window is how many tokens a model takes, its answer included; "" is the default model. Before a history gets there its older
 	// messages are summed up. nil: only when the model says so.
 	Window func(modelID string) int
+	// Answer is how many of them are for the answer where a session says nothing; default loop.DefaultMaxTokens.
+	Answer int
 	// Drop leaves older messages out without a summary, which costs a call of the model.
 	Drop bool
 }
@@ -114,10 +117,7 @@ func (o *owner) plansToFit(s setup, h snapshot.History) (snapshot.Compaction, bo
 func (o *owner) room(s setup) int {
 	bytes := 0
 	if o.Compaction.Window != nil {
-		answer := s.request.MaxTokens
-		if answer == 0 {
-			answer = loop.DefaultMaxTokens
-		}
+		answer := cmp.Or(s.request.MaxTokens, o.Compaction.Answer, loop.DefaultMaxTokens)
 		bytes = (o.Compaction.Window(s.request.ModelID)-answer)*bytesOfAToken - len(s.request.System)
 		for _, t := range s.tools {
 			spec := t.Spec()

@@ -203,6 +203,21 @@ func TestAModelThatFindsItTooLong(t *testing.T) {
 	}
 }
 
+// TestWhatIsKeptForTheAnswer is not for the history: a session's own number, else the deployment's.
+func TestWhatIsKeptForTheAnswer(t *testing.T) {
+	for answer, want := range map[int]bool{1000: false, 9000: true} {
+		bubble(t, summing(helpful), func(t *testing.T, ctx context.Context, s *stage.Stage) {
+			s.Engine.Compaction = turn.Compaction{Window: func(string) int { return 10_000 }, Answer: answer}
+			for range 10 {
+				say(t, ctx, s, strings.Repeat("words ", 50))
+			}
+			if summaries, _ := asked(s); len(summaries) > 0 != want {
+				t.Errorf("with %d of 10,000 tokens for the answer there are %d summaries", answer, len(summaries))
+			}
+		})
+	}
+}
+
 func TestAQuestionThatIsTooLongFails(t *testing.T) {
 	bubble(t, func(model.Request) fake.Turn { return fake.Say("").Stopping(model.StopContextFull) }, func(t *testing.T, ctx context.Context, s *stage.Stage) {
 		say(t, ctx, s, "one question")

@@ -90,7 +90,7 @@ func servers(e boot.Edges) *mcp.Warm {
 
 // compaction keeps histories within what the model takes, or within what the environment says that it does.
 func compaction(e boot.Edges, m bedrock.Model) turn.Compaction {
-	c := turn.Compaction{Window: m.Window, Drop: e.Compaction == "drop"}
+	c := turn.Compaction{Window: m.Window, Answer: e.MaxTokens, Drop: e.Compaction == "drop"}
 	if e.ContextTokens > 0 {
 		c.Window = func(string) int { return e.ContextTokens }
 	}

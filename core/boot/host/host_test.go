@@ -60,8 +60,8 @@ func TestEngine(t *testing.T) {
 
 func TestCompaction(t *testing.T) {
 	t.Setenv("BEDROCK_MODEL_ID", "")
-	c := host.Engine(boot.Edges{Env: boot.Env{ModelID: "amazon.nova-micro-v1:0"}}, host.Content{}).Compaction
-	if got := c.Window(""); got != 128_000 || c.Drop {
+	c := host.Engine(boot.Edges{Env: boot.Env{ModelID: "amazon.nova-micro-v1:0", MaxTokens: 9000}}, host.Content{}).Compaction
+	if got := c.Window(""); got != 128_000 || c.Answer != 9000 || c.Drop {
 		t.Errorf("Compaction = %+v with a window of %d, want that of the model", c, got)
 	}
 	c = host.Engine(boot.Edges{Env: boot.Env{ContextTokens: 9000, Compaction: "drop"}}, host.Content{}).Compaction
