@@ -351,6 +351,27 @@ func TestAHistoryIsReadFromFewRows(t *testing.T) {
 	})
 }
 
+// TestAConversationStaysWithinThePackagesRow: where the TypeScript package is to go on, a conversation never outgrows the one row it keeps.
+func TestAConversationStaysWithinThePackagesRow(t *testing.T) {
+	bubble(t, summing(func(req model.Request) fake.Turn { return fake.Say(strings.Repeat("answer ", 2000)) }), func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		s.Watch.Off = true
+		s.Engine.Strands = true
+		for i := range 60 {
+			_, err := s.Send(ctx, id, fmt.Sprint("message ", i))
+			must(t, err, s.Drain(ctx))
+		}
+		must(t, s.Check(id))
+		if n := len(told(t, s, id, "turn.completed")); n != 60 {
+			t.Errorf("%d turns are complete, want 60", n)
+		}
+		h, tip, err := s.Edges.Table.PackageSnapshot(ctx, id)
+		must(t, err)
+		if first := h.Messages[0].PlainText(); tip != s.State(id).Tip || !strings.HasPrefix(first, "<summary_of") {
+			t.Errorf("the package reads, at %q, a conversation that begins %.40q", tip, first)
+		}
+	})
+}
+
 // compacting is a play whose turn is made shorter twice: before its first step and in its middle.
 func compacting() (*stage.Play, func() error) {
 	p := play(summing(func(req model.Request) fake.Turn {
