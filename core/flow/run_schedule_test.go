@@ -344,8 +344,8 @@ func sessionsOf(s *stage.Stage) (ids []string) {
 	return ids
 }
 
-// TestHostsMeet: two and three hosts get the same firing at the same time; one may die, or be slow.
-func TestHostsMeet(t *testing.T) {
+// TestExploreHostsThatMeet: two and three hosts get the same firing at the same time; one may die, or be slow.
+func TestExploreHostsThatMeet(t *testing.T) {
 	for _, c := range []struct {
 		id      string
 		workers int
