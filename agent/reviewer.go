@@ -166,10 +166,10 @@ func (r Reviewer) investigate(ctx *Ctx, c agency.Commitment[Intent]) (string, er
 	return found.Summary, err
 }
 
-// checkIn looks after the promises: fixes that were taken settle theirs, and what was lost or failed again is looked into once more.
+// checkIn looks after the promises: fixes that were taken settle theirs, and what was lost or failed again is looked into once more. It
+// may be cut off and run again, so it tells how things stand, not what this run has done.
 func (r Reviewer) checkIn(ctx *Ctx) (string, error) {
-	settled, err := r.settle(ctx)
-	if err != nil {
+	if err := r.settle(ctx); err != nil {
 		return "", err
 	}
 	flakes, err := r.App.Flakes(ctx)
@@ -182,30 +182,32 @@ func (r Reviewer) checkIn(ctx *Ctx) (string, error) {
 			return "", err
 		}
 	}
-	if settled+due.Len() == 0 {
-		return "nothing to do", nil
+	open := 0
+	for _, c := range ctx.Commitments {
+		if c.Open() {
+			open++
+		}
 	}
-	return fmt.Sprintf("settled %d, followed up on %d", settled, due.Len()), nil
+	return fmt.Sprintf("promises open: %d", open), nil
 }
 
-func (r Reviewer) settle(ctx *Ctx) (n int, err error) {
+func (r Reviewer) settle(ctx *Ctx) error {
 	for _, c := range ctx.Commitments {
 		if c.Status != agency.CommitmentWaiting || c.ExternalRef == nil {
 			continue
 		}
 		merged, err := r.App.Merged(ctx, *c.ExternalRef)
 		if err != nil {
-			return n, fmt.Errorf("fix %s: %w", *c.ExternalRef, err)
+			return fmt.Errorf("fix %s: %w", *c.ExternalRef, err)
 		}
 		if !merged {
 			continue
 		}
 		if _, err := ctx.AdvanceCommitment(c.ID, agency.Settle{Status: agency.CommitmentFulfilled, Reason: "fix_merged"}); err != nil {
-			return n, err
+			return err
 		}
-		n++
 	}
-	return n, nil
+	return nil
 }
 
 // observe reads which reviews are owed: a goal is done when its review is not asked for any more.

@@ -168,7 +168,7 @@ func TestReviewerKeepsItsPromise(t *testing.T) {
 	if goals := d.goals(); !slices.Contains(goals, "review:shop#8 completed") {
 		t.Errorf("goals %q, want #8 completed", goals)
 	}
-	want := []string{"ann review COMPLETED: Fine.", "ann investigate COMPLETED: Fixed.", "ann check_in COMPLETED: nothing to do", "ann check_in COMPLETED: settled 1, followed up on 0"}
+	want := []string{"ann review COMPLETED: Fine.", "ann investigate COMPLETED: Fixed.", "ann check_in COMPLETED: promises open: 1", "ann check_in COMPLETED: promises open: 0"}
 	if diff := cmp.Diff(want, d.ended); diff != "" {
 		t.Errorf("tasks (-want +got):\n%s", diff)
 	}

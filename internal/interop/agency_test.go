@@ -59,11 +59,11 @@ func TestTaskForOurAgent(t *testing.T) {
 		call[string](b, "put", args{"source": "agency.reviewer", "detailType": contract.RunAgentTask, "detail": detail})
 	}
 	got := b.over(id)
-	if got["status"] != "COMPLETED" || got["output"] != "nothing to do" {
+	if got["status"] != "COMPLETED" || got["output"] != "promises open: 0" {
 		t.Errorf("the package reads %v", got)
 	}
 	want := []event{{"agency.reviewer", map[string]any{
-		"taskId": id, "status": "COMPLETED", "output": "nothing to do", "principal": map[string]any{"type": "system", "id": "reviewer/" + who},
+		"taskId": id, "status": "COMPLETED", "output": "promises open: 0", "principal": map[string]any{"type": "system", "id": "reviewer/" + who},
 	}}}
 	if diff := cmp.Diff(want, b.told(id)); diff != "" {
 		t.Errorf("Agent Task Completed (-want +got):\n%s", diff)
@@ -86,7 +86,7 @@ func TestDuplicatesOfAnAgentsTask(t *testing.T) {
 		for range 3 {
 			theirs += <-builds
 		}
-		got, want := b.over(id), map[int]string{0: "nothing to do", 1: "done"}
+		got, want := b.over(id), map[int]string{0: "promises open: 0", 1: "done"}
 		if told := b.told(id); len(told) != 1 || got["output"] != want[theirs] {
 			t.Errorf("%s was run %d times by the package, told %d times, and is %v", id, theirs, len(told), got)
 		}
