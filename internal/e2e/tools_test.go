@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -41,4 +43,26 @@ func TestBuiltinTools(t *testing.T) {
 	p.ask(id, `call notebook with {"mode":"create","newStr":"bread"}`)
 	p.ask(id, `call notebook with {"mode":"write","newStr":"milk"}`)
 	contains(t, "the answer", p.ask(id, `call notebook with {"mode":"read"}`).text, "bread\nmilk")
+}
+
+// TestRunAgainstTheDevHost: the command asks the model of the running stack, in both of Bedrock's ways to an object, and says where an
+// answer does not fit.
+func TestRunAgainstTheDevHost(t *testing.T) {
+	t.Parallel()
+	sh := shared(t).shell()
+	schema := filepath.Join(t.TempDir(), "schema.json")
+	text := `{"type":"object","properties":{"verdict":{"enum":["publish","revise"]},"score":{"type":"integer"}},"required":["verdict","score"],"additionalProperties":false}`
+	if err := os.WriteFile(schema, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, model := range []string{"us.amazon.nova-lite-v1:0", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "us.anthropic.claude-opus-5-5"} {
+		got := sh.fine("Review this.", "run", "-", "--schema", schema, "--model", model)
+		if got.out != "{\n  \"score\": 0,\n  \"verdict\": \"publish\"\n}\n" || !strings.Contains(got.err, "[1 step, ") {
+			t.Errorf("%s: %+v", model, got)
+		}
+	}
+	wrong := sh.run("", "run", `call final_answer with {"verdict":"maybe"}`, "--schema", schema, "--json")
+	if wrong.status != 1 || wrong.out != "" || !strings.Contains(wrong.err, `"code":"limit"`) || !strings.Contains(wrong.err, `"paths":["score","verdict"]`) {
+		t.Errorf("an answer that does not fit: %+v", wrong)
+	}
 }
