@@ -301,9 +301,9 @@ func died(w *fake.World) bool {
 	return false
 }
 
-// TestExploreFirings: wherever its worker or an answer is lost, delivered once or twice, a file's firing is one session that ends, and a
+// TestP21ExploreFirings: wherever its worker or an answer is lost, delivered once or twice, a file's firing is one session that ends, and a
 // handler's runs once, or is told to be lost.
-func TestExploreFirings(t *testing.T) {
+func TestP21ExploreFirings(t *testing.T) {
 	fire := func(s *stage.Stage, id string) func(context.Context) error {
 		return func(ctx context.Context) error {
 			return s.Edges.Bus.Publish(ctx, bus.Event{DetailType: contract.RunScheduleType, Detail: firing(id)})
