@@ -338,6 +338,13 @@ func TestWhereverItIsCutOffAtOnePlace(t *testing.T) {
 			}
 			return p.Run(func() string { return p.Story(ids[0]) + p.Story(ids[1]) + p.Story(ids[2]) }, empty(p, n, 1, ids...))
 		}},
+		{Name: "one place, and a turn that is handed on in it", New: func() *fake.Run {
+			p, n := crowded(turn.Capacity{Stack: 1})
+			p.Model.Answer = func(req model.Request) fake.Turn { return helpful(req).Pausing(500 * time.Millisecond) }
+			p.Timeout = 10 * time.Second
+			p.Acts = []act{send(p, ids[0], "use the tools", contract.Preempt), send(p, ids[1], "hello", contract.Preempt)}
+			return p.Run(func() string { return p.Story(ids[0]) + p.Story(ids[1]) }, empty(p, n, 1, ids[:2]...))
+		}},
 		{Name: "a place in two lines, a stop and a deletion", New: func() *fake.Run {
 			p, n := crowded(turn.Capacity{Stack: 2, Principal: 1})
 			p.Round = 9 * time.Minute
