@@ -255,6 +255,25 @@ func TestWhoLeavesTheLineWakesTheNext(t *testing.T) {
 	}
 }
 
+// TestAPlaceLeftInTheLastMoment: it is left after it was seen taken, and before anybody can see who waits for it.
+func TestAPlaceLeftInTheLastMoment(t *testing.T) {
+	bubble(t, helpful, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		place := full(t, s)
+		_, err := s.Send(ctx, id, "hello")
+		must(t, err)
+		s.Watch.Before = func(call string) {
+			if call == "TransactWriteItems" {
+				s.Watch.Before = nil
+				must(t, s.Edges.Table.Commit(ctx, store.LeavePlace(place)))
+			}
+		}
+		must(t, s.Drain(ctx), s.Check(id))
+		if got := told(t, s, id, "turn.queued", "turn.completed"); len(got) != 2 {
+			t.Errorf("it waits for nobody: %v", got)
+		}
+	})
+}
+
 func TestADeletedSessionDoesNotWait(t *testing.T) {
 	bubble(t, helpful, func(t *testing.T, ctx context.Context, s *stage.Stage) {
 		p := &stage.Play{Stage: s}
