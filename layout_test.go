@@ -182,6 +182,9 @@ func TestLightFunctions(t *testing.T) {
 			continue
 		}
 		for _, h := range heavy {
+			if h == "core/tool" && slices.Contains(p.Deps, module+"core/skill") {
+				continue // a function that checks skills: their package has tools
+			}
 			if slices.Contains(p.Deps, module+h) {
 				t.Errorf("%s links %s", p.short(), h)
 			}
