@@ -22,8 +22,11 @@ import (
 // same words may be said again; after that a turn that broke off shows in the history as interrupted calls. Two turns of one
 // session at the same time exclude each other: the one that is later to write ends with fault.Conflict.
 //
+// The model is sent the newest part of a conversation that fits into Window; what is left out of the request stays in Storage.
+//
 // What Memory recalls goes before the user's words and into no message; a turn that was answered is recorded, and safe, before the
-// client is told that it is complete. A memory that fails fails no turn.
+// client is told that it is complete. A memory that fails fails no turn. Tools that require an approval are not run: there is nobody
+// to ask.
 type Assistant struct {
 	SessionID     string
 	Model         Model
@@ -32,6 +35,7 @@ type Assistant struct {
 	Skills        skill.Set // their catalogue joins the system prompt, their tools Tools
 	Memory        Memory    // of the verified user, across conversations; nil: none. memory.Search gives its tool
 	Storage       Storage   // nil: nothing is kept
+	Window        int       // bytes of conversation that a model is sent, about three to a token; default DefaultWindow, -1: all
 	MaxIterations int       // model calls of a turn; default 25
 	MaxTokens     int       // of each reply; default DefaultMaxTokens
 	Temperature   *float64  // default DefaultTemperature; new(0.0) is a real zero
@@ -39,6 +43,9 @@ type Assistant struct {
 	Principal     task.Principal
 	Log           *slog.Logger // nil: discard
 }
+
+// DefaultWindow is how many bytes of a conversation an Assistant sends when it says nothing else: about 100,000 tokens.
+const DefaultWindow = 300_000
 
 // Storage keeps conversations that their caller runs itself. A store.Table is one. It must be safe for concurrent use.
 type Storage interface {
@@ -50,11 +57,14 @@ type Storage interface {
 }
 
 // HandleMessage runs one turn and speaks it to a client as it comes: StreamTurn's messages, a reset where a failed attempt had
-// shown something. A failing send never fails the turn. When the complete message is sent, the turn is kept.
+// shown something. A failing send never fails the turn, and nil is nobody. When the complete message is sent, the turn is kept.
 //
 // Faults: Invalid (no model, no request, a storage without a session), Conflict (another turn has written, or the functions run
 // the session), Limit (the conversation is too long for the model), the model's own after three tries, the storage's.
 func (a Assistant) HandleMessage(ctx context.Context, request string, send Send) (Answer, error) {
+	if send == nil {
+		return a.HandleTask(ctx, request)
+	}
 	var answer Answer
 	_, err := StreamTurn(ctx, a.stream(ctx, request, &answer), a.SessionID, send)
 	return answer, err

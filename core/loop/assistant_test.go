@@ -165,6 +165,48 @@ func TestAConversationGoesOn(t *testing.T) {
 	}
 }
 
+// TestAssistantSendsWhatFits: a long conversation goes on, though the model sees its end only; all of it is kept.
+func TestAssistantSendsWhatFits(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		window int
+		want   []string
+	}{
+		{"all of it", -1, []string{"user: one", "assistant: ok", "user: two", "assistant: ok", "user: three"}},
+		{"by default", 0, []string{"user: one", "assistant: ok", "user: two", "assistant: ok", "user: three"}},
+		{"the last question", 1, []string{"user: three"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m, table := &fake.Model{}, ownTable()
+			for _, text := range []string{"one", "two", "three"} {
+				if _, err := (loop.Assistant{SessionID: "s", Model: m, Storage: table, Window: tt.window}).HandleMessage(t.Context(), text, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(tt.want, said(m.Requests()[2].Messages)); diff != "" {
+				t.Errorf("the third request (-want +got):\n%s", diff)
+			}
+			if n := len(kept(t, table)); n != 6 {
+				t.Errorf("%d messages are kept, want 6", n)
+			}
+		})
+	}
+}
+
+// TestAssistantAsksNobody: a tool that requires an approval is not run.
+func TestAssistantAsksNobody(t *testing.T) {
+	ran := false
+	careful := tool.RequireApproval(fn("work", func(tool.Context, string) (any, error) { ran = true; return "done", nil }))
+	m := newScript(t, calls("work {}"), says(model.EndTurn, "I could not."))
+	answer, err := loop.Assistant{SessionID: "s", Model: m, Storage: ownTable(), Tools: []tool.Tool{careful}}.HandleTask(t.Context(), "do it")
+	if ran || err != nil || answer.Output != "I could not." {
+		t.Errorf("ran %t, %q, %v", ran, answer.Output, err)
+	}
+	if r := m.Requests()[1].Messages[2].Results(); len(r) != 1 || r[0].Status != model.Failure {
+		t.Errorf("the model is told %+v", r)
+	}
+}
+
 // TestP01AssistantKilledInATool: the turn of a process that died in a tool is told to the model as interrupted, and the tool is not
 // run again.
 func TestP01AssistantKilledInATool(t *testing.T) {

@@ -30,10 +30,11 @@ func (a Assistant) turn(ctx context.Context, tc tool.Context, request string, sh
 	}
 	said := a.exchange(d, request)
 	d.say(prompt(d.history.Messages, request))
-	runner, v := a.runner(ctx, d, request), &voice{show: show}
+	history := a.window(append(d.history.Messages[:len(d.history.Messages):len(d.history.Messages)], d.unsaved...))
+	runner, v := a.runner(ctx, history, request), &voice{show: show}
 	runner.Journal, runner.Watch = d, v.hear
 	tc.Session, tc.Log = tool.Session{ID: a.SessionID}, a.Log
-	out, err := runner.Run(ctx, tc.WithState(a.State), append(d.history.Messages[:len(d.history.Messages):len(d.history.Messages)], d.unsaved...))
+	out, err := runner.Run(ctx, tc.WithState(a.State), history)
 	answer := Answer{StopReason: out.Stop, Limit: out.Limit, Usage: out.Usage, Steps: out.Steps, State: a.State}
 	if err != nil {
 		return answer, err
@@ -48,7 +49,7 @@ func (a Assistant) turn(ctx context.Context, tc tool.Context, request string, sh
 }
 
 // runner is the run of a turn; it is Once's, with the skills.
-func (a Assistant) runner(ctx context.Context, d *diary, request string) Runner {
+func (a Assistant) runner(ctx context.Context, history []model.Message, request string) Runner {
 	once := Once{
 		Model: a.Model, SystemPrompt: a.SystemPrompt, Tools: a.Tools, MaxIterations: a.MaxIterations, MaxTokens: a.MaxTokens,
 		Temperature: a.Temperature, Log: a.Log,
@@ -63,9 +64,20 @@ func (a Assistant) runner(ctx context.Context, d *diary, request string) Runner 
 	}
 	if catalog := a.Skills.Catalog(0); catalog != "" {
 		r.Request.System += "\n\n" + catalog
-		r.Tools = append(r.Tools[:len(r.Tools):len(r.Tools)], a.Skills.Tools(skill.NewActive(d.history.Messages))...)
+		r.Tools = append(r.Tools[:len(r.Tools):len(r.Tools)], a.Skills.Tools(skill.NewActive(history))...)
 	}
 	return r
+}
+
+// window is the newest part of what was said that the model is sent.
+func (a Assistant) window(history []model.Message) []model.Message {
+	switch {
+	case a.Window < 0:
+		return history
+	case a.Window == 0:
+		a.Window = DefaultWindow
+	}
+	return snapshot.Trim(history, snapshot.Limits{Bytes: a.Window})
 }
 
 // exchange is the turn as a memory notes it, numbered within its conversation.
