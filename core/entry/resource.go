@@ -8,9 +8,13 @@ import (
 
 // Resource makes a handler of a custom resource of CloudFormation that has one thing to keep in step: do is called with false when
 // the stack is made or changed, also back, and with true when it is deleted. id is the thing's, the same always: so nothing is replaced.
-// CloudFormation is told how it ended.
-func Resource(id string, do func(ctx context.Context, gone bool) error) func(context.Context, cfn.Event) (string, error) {
-	return cfn.LambdaWrap(func(ctx context.Context, e cfn.Event) (string, map[string]any, error) {
+// CloudFormation is told how it ended; an error means that it could not be told, and that the event is delivered again.
+func Resource(id string, do func(ctx context.Context, gone bool) error) func(context.Context, cfn.Event) error {
+	answering := cfn.LambdaWrap(func(ctx context.Context, e cfn.Event) (string, map[string]any, error) {
 		return id, nil, do(ctx, e.RequestType == cfn.RequestDelete)
 	})
+	return func(ctx context.Context, e cfn.Event) error {
+		_, err := answering(ctx, e)
+		return err
+	}
 }

@@ -98,7 +98,7 @@ func TestResource(t *testing.T) {
 	for _, tc := range tests {
 		e.RequestType = tc.request
 		gone := !tc.gone
-		_, err := entry.Resource("schedules", func(_ context.Context, g bool) error {
+		err := entry.Resource("schedules", func(_ context.Context, g bool) error {
 			gone = g
 			return tc.fails
 		})(t.Context(), e)

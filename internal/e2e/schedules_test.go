@@ -171,7 +171,7 @@ func TestSchedulesAreDeployed(t *testing.T) {
 		if request == "Delete" {
 			want = nil
 		}
-		if got := invoked(t, s, "sync-schedules", event); got != `""` {
+		if got := invoked(t, s, "sync-schedules", event); got != "null" {
 			t.Errorf("%s answers %s", request, got)
 		}
 		if diff := cmp.Diff(want, s.alarms(group)); diff != "" {

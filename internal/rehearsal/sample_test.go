@@ -50,7 +50,7 @@ var samples = []sample{
 	{"agency-task", nil, `{error string status string taskId string}`},
 	{"agency-check-in", nil, `null`},
 	{"schedule-event", nil, `null`},
-	{"sync-schedules", withResponse, `string`},
+	{"sync-schedules", withResponse, `null`},
 	{"run-schedule", nil, `{scheduleId string sessionIds [string]}`},
 	{"recover", nil, `{}`},
 	{"remove-skill", nil, `204`},
