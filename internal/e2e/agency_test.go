@@ -313,9 +313,13 @@ func TestFiftyDeliveriesForOneAgent(t *testing.T) {
 		told[r.TaskID]++
 	}
 	for id := range ids {
-		if told[id] != 1 {
-			t.Errorf("%s was told %d times, want once: it runs once", id, told[id])
+		if told[id] == 0 { // a duplicate that finds a completion owed tells it too
+			t.Errorf("%s was told %d times", id, told[id])
 		}
+	}
+	agenda, err := o.table.AgentState(t.Context(), "ann", "reviewer.agenda", "")
+	if err != nil || agenda.Revision == 0 || agenda.Revision > tasks { // each run that comes to its end observes once
+		t.Errorf("%d runs have observed, %v, want no more than %d tasks", agenda.Revision, err, tasks)
 	}
 	in, err := o.inspect(t)
 	if err != nil || in.Counted != tasks {
