@@ -59,7 +59,7 @@ type Storage interface {
 // HandleMessage runs one turn and speaks it to a client as it comes: StreamTurn's messages, a reset where a failed attempt had
 // shown something. A failing send never fails the turn, and nil is nobody. When the complete message is sent, the turn is kept.
 //
-// Faults: Invalid (no model, no request, a storage without a session), Conflict (another turn has written, or the functions run
+// Faults: Invalid (no model, no request, a storage without a session, a negative MaxIterations), Conflict (another turn has written, or the functions run
 // the session), Limit (the conversation is too long for the model), the model's own after three tries, the storage's.
 func (a Assistant) HandleMessage(ctx context.Context, request string, send Send) (Answer, error) {
 	if send == nil {

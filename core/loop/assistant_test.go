@@ -275,6 +275,7 @@ func TestAssistantRefuses(t *testing.T) {
 	}{
 		{"no model", loop.Assistant{}, "hi"},
 		{"no request", loop.Assistant{Model: &fake.Model{}}, " \n"},
+		{"no iteration", loop.Assistant{Model: &fake.Model{}, MaxIterations: -1}, "hi"},
 		{"a storage without a session", loop.Assistant{Model: &fake.Model{}, Storage: ownTable()}, "hi"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -21,6 +21,9 @@ func (a Assistant) turn(ctx context.Context, tc tool.Context, request string, sh
 	if a.Storage != nil && a.SessionID == "" {
 		return Answer{}, fault.New(fault.Invalid, "a conversation that is kept needs a session id")
 	}
+	if a.MaxIterations < 0 {
+		return Answer{}, fault.New(fault.Invalid, "maxIterations: must be at least 1")
+	}
 	d := &diary{storage: a.Storage, id: a.SessionID}
 	if d.storage != nil {
 		var err error
