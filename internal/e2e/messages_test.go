@@ -76,6 +76,30 @@ func TestMessagesOverHTTP(t *testing.T) {
 	}
 }
 
+// TestTheFirstMessageOverHTTP begins a session of an id that the client made, and may be longer than a frame of the socket.
+func TestTheFirstMessageOverHTTP(t *testing.T) {
+	t.Parallel()
+	s := shared(t)
+	id := uuid.NewString()
+	first := contract.SendMessage{Message: `say "well" ` + strings.Repeat("x", 120_000), DeliveryID: "d-1"}
+	taken := s.post("ada", id, first).is(t, 202)
+	if diff := cmp.Diff(taken, s.post("ada", id, first).is(t, 202)); diff != "" {
+		t.Errorf("answer to a retry (-first +second):\n%s", diff)
+	}
+	if got := s.post("ada", id, contract.SendMessage{Message: "more"}); got.status != 400 || !strings.Contains(got.body, "continuationToken") {
+		t.Errorf("another message without a token = %+v", got)
+	}
+	if got := s.post("bob", id, contract.SendMessage{Message: "mine"}); got.status != 403 {
+		t.Errorf("somebody else = %+v", got)
+	}
+	if got := s.waits("ada", id); got["continuationToken"] != taken["continuationToken"] {
+		t.Errorf("the session's token is %v, want that of %v", got["continuationToken"], taken)
+	}
+	if done := of[contract.TurnCompleted](t, s.story(t, id)); len(done) != 1 || done[0].Result != "well" {
+		t.Errorf("completed %+v", done)
+	}
+}
+
 // TestBusySession: a message may ask to be refused while a turn runs; a stop ends the turn, and may end what waits with it.
 func TestBusySession(t *testing.T) {
 	t.Parallel()
