@@ -260,25 +260,37 @@ func rate(v *float64) string {
 	return fmt.Sprintf("%.4g", *v)
 }
 
-// progressOf shows how far an iteration is: on a terminal as a line that changes, else a line for each run.
+// progressOf shows how far an iteration is: on a terminal a line that changes, else one for each run.
 func (s *surroundings) progressOf() func(evals.Progress) {
 	return func(p evals.Progress) {
-		failed := ""
-		if p.Failed > 0 {
-			failed = fmt.Sprintf(", %d failed", p.Failed)
-		}
+		line := progressLine(p)
 		switch {
 		case s.json:
-		case p.Last == "":
-			kept := ""
-			if p.Kept > 0 {
-				kept = fmt.Sprintf(", %d are there already", p.Kept)
-			}
-			s.note("iteration %d: %d runs%s", p.Iteration, p.Total, kept)
-		case p.Err != nil:
-			s.note("%d/%d%s  %s: %v", p.Done+p.Failed, p.Total, failed, p.Last, p.Err)
+		case !s.live || p.Err != nil:
+			s.note("%s", line)
 		default:
-			s.note("%d/%d%s  %s, %.1f s", p.Done+p.Failed, p.Total, failed, p.Last, p.Took.Seconds())
+			end := ""
+			if p.Done+p.Failed == p.Total {
+				end = "\n"
+			}
+			fmt.Fprintf(s.stderr, "\r\x1b[2K%s%s", s.dim(line), end)
 		}
 	}
+}
+
+func progressLine(p evals.Progress) string {
+	failed, kept := "", ""
+	if p.Failed > 0 {
+		failed = fmt.Sprintf(", %d failed", p.Failed)
+	}
+	if p.Kept > 0 {
+		kept = fmt.Sprintf(", %d are there already", p.Kept)
+	}
+	switch {
+	case p.Last == "":
+		return fmt.Sprintf("iteration %d: %d runs%s", p.Iteration, p.Total, kept)
+	case p.Err != nil:
+		return fmt.Sprintf("%d/%d%s  %s: %v", p.Done+p.Failed, p.Total, failed, p.Last, p.Err)
+	}
+	return fmt.Sprintf("%d/%d%s  %s, %.1f s", p.Done+p.Failed, p.Total, failed, p.Last, p.Took.Seconds())
 }

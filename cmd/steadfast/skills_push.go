@@ -2,9 +2,8 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"text/tabwriter"
 	"unicode/utf8"
@@ -15,7 +14,7 @@ import (
 )
 
 type skillsPush struct {
-	Path string `arg:"" help:"The skill's folder."`
+	Path string `arg:"" help:"The skill's folder, or a .zip or .skill file of it."`
 }
 
 // maxSent is how many bytes of a skill are read; the stack refuses less.
@@ -23,21 +22,17 @@ const maxSent = 8 << 20
 
 // Run implements the command.
 func (p skillsPush) Run(c *cli, s *surroundings) error {
-	set, found, done, err := c.Skills.load([]string{p.Path})
+	fsys, one, found, done, err := openSkill(p.Path)
 	if err != nil {
+		s.findings(found)
 		return err
 	}
 	defer done()
-	list := set.All()
-	if strict := skill.Strict(found); len(list) != 1 || skill.Failed(strict) {
-		s.findings(strict)
-		return &client.Error{Code: string(fault.Invalid), Message: fmt.Sprintf("%s is not one sound skill; nothing was sent", p.Path)}
+	if skill.Failed(found) {
+		s.findings(found)
+		return &client.Error{Code: string(fault.Invalid), Message: p.Path + " breaks the format; nothing was sent"}
 	}
-	dir := p.Path
-	if filepath.Base(dir) == skill.FileName {
-		dir = filepath.Dir(dir)
-	}
-	files, err := skillFiles(dir)
+	files, err := skillFiles(fsys)
 	if err != nil {
 		return err
 	}
@@ -47,7 +42,7 @@ func (p skillsPush) Run(c *cli, s *surroundings) error {
 	if err != nil {
 		return err
 	}
-	sent, raw, err := cl.PushSkill(ctx, list[0].Name, files)
+	sent, raw, err := cl.PushSkill(ctx, one.Name, files)
 	if err != nil {
 		return err
 	}
@@ -57,14 +52,9 @@ func (p skillsPush) Run(c *cli, s *surroundings) error {
 
 // skillFiles reads what belongs to a skill: not its evals, which hold the answers, and nothing that tools leave behind. Links are
 // not followed.
-func skillFiles(dir string) (files []client.SkillFile, err error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, fmt.Errorf("open the skill: %w", err)
-	}
-	defer root.Close()
+func skillFiles(fsys fs.FS) (files []client.SkillFile, err error) {
 	bytes := 0
-	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+	err = fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -79,7 +69,7 @@ func skillFiles(dir string) (files []client.SkillFile, err error) {
 		case !d.Type().IsRegular():
 			return &client.Error{Code: string(fault.Invalid), Message: name + " is a link or no regular file; send its content in its place"}
 		}
-		data, err := root.ReadFile(filepath.FromSlash(name))
+		data, err := readUpTo(fsys, name, maxSent-bytes)
 		if err != nil {
 			return err
 		}
@@ -96,6 +86,20 @@ func skillFiles(dir string) (files []client.SkillFile, err error) {
 		return nil
 	})
 	return files, err
+}
+
+// readUpTo reads a file, and one byte more than limit at most: an archive may say less of its size than it holds.
+func readUpTo(fsys fs.FS, name string, limit int) ([]byte, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("read the skill: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	return data, nil
 }
 
 type skillsRemove struct {

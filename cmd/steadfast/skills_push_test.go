@@ -1,6 +1,8 @@
 package main
 
 import (
+	"archive/zip"
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -62,7 +64,60 @@ func TestSkillsPushSendsWhatBelongsToASkill(t *testing.T) {
 		t.Errorf("linked: %s", r.err.String())
 	}
 	push(1, ".") // several
-	if asked != 1 {
+	push(1, "none")
+	archive(t, "refund.skill", "refund/SKILL.md", "refund/a/b.txt", "refund/logo.png", "refund/evals/evals.json", "__MACOSX/x")
+	push(0, "refund.skill")
+	if len(got.Files) != 3 || got.Files[2].Path != "logo.png" {
+		t.Errorf("sent from an archive: %+v", got.Files)
+	}
+	t.Chdir("refund")
+	archive(t, "../refund.zip", "SKILL.md", "a/b.txt")
+	t.Chdir("..")
+	push(0, "refund.zip")
+	if len(got.Files) != 2 {
+		t.Errorf("sent from an archive without a folder: %+v", got.Files)
+	}
+	for name, entries := range map[string][]string{
+		"is no path inside": {"refund/SKILL.md", "../x"}, "is there twice": {"refund/SKILL.md", "refund/skill.md"},
+		"is a link": {"refund/SKILL.md", "refund/link"}, "is not one skill": {"refund/SKILL.md", "broken/SKILL.md"},
+	} {
+		archive(t, "bad.zip", entries...)
+		if r := push(1, "bad.zip"); !strings.Contains(r.err.String(), name) {
+			t.Errorf("%v: %s, want %q", entries, r.err.String(), name)
+		}
+	}
+	if asked != 3 {
 		t.Errorf("the stack was asked %d times", asked)
+	}
+}
+
+// archive packs files of the working folder; one that is not there is packed as its name, "link" as a link.
+func archive(t *testing.T, file string, names ...string) {
+	t.Helper()
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	for _, name := range names {
+		h := &zip.FileHeader{Name: name, Method: zip.Deflate}
+		h.SetMode(0o644)
+		if strings.HasSuffix(name, "/link") {
+			h.SetMode(0o777 | os.ModeSymlink)
+		}
+		data, err := os.ReadFile(name)
+		if err != nil {
+			data = []byte(name)
+		}
+		e, err := w.CreateHeader(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Write(data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, out.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }

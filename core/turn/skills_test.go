@@ -281,3 +281,28 @@ func TestSkillsThatWereSent(t *testing.T) {
 		must(t, s.Rest(ctx, id), s.Check(id))
 	})
 }
+
+// TestTheCatalogueIsAlwaysThere: also after the conversation was made shorter, and as it is then.
+func TestTheCatalogueIsAlwaysThere(t *testing.T) {
+	bubble(t, summing(obedient), func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		skilled(s, refund)
+		room(s, 3000)
+		for range 15 {
+			say(t, ctx, s, strings.Repeat("words ", 50))
+		}
+		changed := refund
+		changed.Name, changed.Description = "apology", "Use when something went wrong."
+		skilled(s, refund, changed)
+		say(t, ctx, s, "hello")
+		summaries, others := asked(s)
+		last := others[len(others)-1]
+		if len(summaries) == 0 || !strings.Contains(last.System, "<name>refund</name>") || !strings.Contains(last.System, "<name>apology</name>") {
+			t.Errorf("after %d summaries the instructions are %q", len(summaries), last.System)
+		}
+		for _, r := range summaries {
+			if strings.Contains(r.System, "available_skills") || len(r.Tools) > 0 {
+				t.Error("a summary is asked for with skills")
+			}
+		}
+	})
+}
