@@ -59,8 +59,9 @@ type Storage interface {
 // HandleMessage runs one turn and speaks it to a client as it comes: StreamTurn's messages, a reset where a failed attempt had
 // shown something. A failing send never fails the turn, and nil is nobody. When the complete message is sent, the turn is kept.
 //
-// Faults: Invalid (no model, no request, a storage without a session, a negative MaxIterations), Conflict (another turn has written, or the functions run
-// the session), Limit (the conversation is too long for the model), the model's own after three tries, the storage's.
+// Faults: Invalid (no model, no request, a storage without a session, a negative MaxIterations), Conflict (another turn has
+// written, or the functions run the session), Limit (the conversation is too long for the model), the model's own after three
+// tries, the storage's.
 func (a Assistant) HandleMessage(ctx context.Context, request string, send Send) (Answer, error) {
 	if send == nil {
 		return a.HandleTask(ctx, request)
@@ -110,8 +111,8 @@ func (a Assistant) stream(ctx context.Context, request string, answer *Answer) i
 	}
 }
 
-// AsTool makes a subagent of the assistant: each call is a conversation of its own, of which nothing is kept or remembered; the answer is the
-// result. It acts for the caller of the tool; a State of its own wins over the caller's.
+// AsTool makes a subagent of the assistant: each call is a conversation of its own, of which nothing is kept or remembered; the
+// answer is the result. It acts for the caller of the tool; a State of its own wins over the caller's.
 func (a Assistant) AsTool(name, description string) tool.Tool {
 	type in struct {
 		Request string `json:"request" jsonschema:"what to do, with everything that must be known to do it"`
