@@ -95,11 +95,15 @@ func (f Receive) continued(ctx context.Context, in ReceiveIn) (contract.Delivery
 
 // begun is a conversation of its own for the message, whose id the delivery makes, so that it is one however often it comes.
 func (f Receive) begun(ctx context.Context, in ReceiveIn) (contract.Delivery, bool, error) {
-	id := in.Channel + "-" + key.Hash(in.Message.DeliveryID)
-	if _, err := f.Table.State(ctx, id); err == nil {
+	id := "channel-" + in.Channel + "-" + key.Hash(in.Message.DeliveryID)
+	s, err := f.Table.State(ctx, id)
+	switch {
+	case err == nil && s.Principal == in.Caller:
 		receipt, err := Admit(f).Do(ctx, in.admit(id))
 		return receipt, true, err
-	} else if !fault.Is(err, fault.NotFound) {
+	case err == nil: // somebody else has chosen this id
+		id += "-" + f.NewID()
+	case !fault.Is(err, fault.NotFound):
 		return contract.Delivery{}, false, err
 	}
 	return f.begin(ctx, in, id)

@@ -241,6 +241,11 @@ func TestReceive(t *testing.T) {
 		if same, err := receive(ada, contract.Message{Text: "x", DeliveryID: "d-2"}); err != nil || same.SessionID != alone.SessionID {
 			t.Errorf("one of its own, again: %v, %v, want %v", same, err, alone)
 		}
+		_, err = s.Send(ctx, "channel-gh-"+key.Hash("d-3"), "mine")
+		must(t, err)
+		if own, err := receive(ada, contract.Message{Text: "x", DeliveryID: "d-3"}); err != nil || s.State(own.SessionID).Principal != ada {
+			t.Errorf("one of its own, whose id somebody has: %v, %v", own, err)
+		}
 		_, err = flow.DeleteSession{Edges: s.Edges}.Do(ctx, flow.SessionOf{SessionID: first.SessionID, Caller: ada})
 		must(t, err)
 		anew, err := receive(ada, contract.Message{Text: "anew", ContinuationToken: "pr:1"})
