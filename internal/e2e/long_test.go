@@ -95,9 +95,13 @@ func TestTurnsWaitInLine(t *testing.T) {
 	t.Parallel()
 	s := start(t, cloud.Options{Parameters: map[string]string{"MaxRunningTurns": "1"}})
 	ids := []string{uuid.NewString(), uuid.NewString(), uuid.NewString()}
+	var users []*talker
+	for i := range ids {
+		users = append(users, s.connect(fmt.Sprintf("user%d", i), ""))
+	}
+	long := []int{100, 5, 5} // the first lasts until the others wait
 	for i, id := range ids {
-		c := s.connect(fmt.Sprintf("user%d", i), "")
-		c.say(id, "say 30 words slow 50 ms")
+		users[i].say(id, fmt.Sprintf("say %d words slow 100 ms", long[i]))
 		s.await(id, map[int]string{0: "turn.started", 1: "turn.queued", 2: "turn.queued"}[i])
 	}
 	var last time.Time
@@ -107,7 +111,7 @@ func TestTurnsWaitInLine(t *testing.T) {
 		if queued := of[contract.TurnQueued](t, told); i > 0 && (len(queued) != 1 || queued[0].Position != i) {
 			t.Errorf("turn %d was told %+v of the line", i, queued)
 		}
-		if done := of[contract.TurnCompleted](t, told); len(done) != 1 || done[0].Result != words(30) {
+		if done := of[contract.TurnCompleted](t, told); len(done) != 1 || done[0].Result != words(long[i]) {
 			t.Errorf("turn %d: %+v", i, done)
 		}
 		if s.await(id, "turn.started").Before(last) {
