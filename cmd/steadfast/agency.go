@@ -19,7 +19,6 @@ import (
 	"github.com/steadfast-agents/steadfast/agent"
 	"github.com/steadfast-agents/steadfast/cmd/steadfast/internal/client"
 	"github.com/steadfast-agents/steadfast/core/bus"
-	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/store"
 )
 
@@ -91,33 +90,6 @@ func (s agencyStack) agentOf(name string) (a *agency.Agent, agentID string, err 
 	}
 	a, err = s.hosted.Type(kind)
 	return a, agentID, err
-}
-
-type agencyRoute struct {
-	File string `arg:"" help:"The event as JSON with detail-type, source and detail; - for standard input."`
-}
-
-// Run implements the command.
-func (r agencyRoute) Run(c *cli, s *surroundings) error {
-	ctx, done := s.context()
-	defer done()
-	raw, err := s.readFile(r.File)
-	if err != nil {
-		return err
-	}
-	var e contract.RawEvent
-	if err := json.Unmarshal(raw, &e); err != nil || e.DetailType == "" || e.Source == "" {
-		return &client.Error{Code: "invalid", Message: r.File + " is no event: JSON with detail-type, source and detail is meant"}
-	}
-	st, err := c.Agency.stack(ctx, c)
-	if err != nil {
-		return err
-	}
-	st.bus.Source = e.Source
-	if err := st.bus.Publish(ctx, bus.Event{DetailType: e.DetailType, Detail: e.Detail}); err != nil {
-		return err
-	}
-	return s.answer(map[string]string{"detailType": e.DetailType, "source": e.Source}, "%q of %s is on the bus", e.DetailType, e.Source)
 }
 
 // readFile reads a file, or standard input for "-".

@@ -71,26 +71,21 @@ func (r agencyReplay) Run(c *cli, s *surroundings) error {
 
 // types is the type alone, on gates in memory. What it looks up comes from the stack, unless rows are given.
 func (r agencyReplay) types(ctx context.Context, c *cli, s *surroundings, now func() time.Time) (agency.Hosted, error) {
-	memory := &agency.MemoryStore{Now: now}
-	d := agent.Deployment{
-		Store: memory, Now: now, Dispatch: agency.DispatchFunc(func(context.Context, agency.AgentTask) error { return nil }),
-		Complete: func(context.Context, agency.Completion) error { return nil },
-	}
+	var app agent.Rows
 	if r.Rows == "" {
 		st, err := c.Agency.stack(ctx, c)
 		if err != nil {
 			return nil, err
 		}
-		d.Table = st.table
-		d.App = agent.Rows{Store: agency.TableStore{Table: st.table}}
+		app.Store = agency.TableStore{Table: st.table}
 	} else {
 		rows, err := s.readRows(ctx, r.Rows)
 		if err != nil {
 			return nil, err
 		}
-		d.App = rows
+		app = rows
 	}
-	hosted, err := agent.Persistent(d)
+	hosted, err := dry(app, now)
 	if err != nil {
 		return nil, err
 	}

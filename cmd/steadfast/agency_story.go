@@ -2,14 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
-	"github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 
 	"github.com/steadfast-agents/steadfast/agency"
 	"github.com/steadfast-agents/steadfast/agent"
@@ -210,25 +206,6 @@ func (l life) ann(ctx context.Context) (agency.Inspection, error) {
 		return agency.Inspection{}, err
 	}
 	return a.Inspect(ctx, "ann")
-}
-
-// put puts an event on the bus and gives its id.
-func (l life) put(ctx context.Context, source, detailType string, detail any) (id string, err error) {
-	raw, err := json.Marshal(detail)
-	if err != nil {
-		return "", fmt.Errorf("encode %q: %w", detailType, err)
-	}
-	text := string(raw)
-	out, err := l.bus.EventBridge.PutEvents(ctx, &eventbridge.PutEventsInput{Entries: []types.PutEventsRequestEntry{
-		{EventBusName: &l.bus.Name, Source: &source, DetailType: &detailType, Detail: &text},
-	}})
-	if err != nil {
-		return "", fmt.Errorf("put %q: %w", detailType, err)
-	}
-	if len(out.Entries) != 1 || out.Entries[0].EventId == nil {
-		return "", fmt.Errorf("the bus did not take %q", detailType)
-	}
-	return *out.Entries[0].EventId, nil
 }
 
 // decided waits for the task that an event became for an agent, and tells when it runs.

@@ -1,13 +1,12 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/steadfast-agents/steadfast/agency"
-	"github.com/steadfast-agents/steadfast/agent"
 )
 
 type agencyTemplate struct {
@@ -16,10 +15,7 @@ type agencyTemplate struct {
 
 // Run implements the command.
 func (t agencyTemplate) Run(_ *cli, s *surroundings) error {
-	hosted, err := agent.Persistent(agent.Deployment{
-		Store: &agency.MemoryStore{}, Dispatch: agency.DispatchFunc(func(context.Context, agency.AgentTask) error { return nil }),
-		Complete: func(context.Context, agency.Completion) error { return nil },
-	})
+	hosted, err := dry(nil, time.Now)
 	if err != nil {
 		return err
 	}

@@ -93,8 +93,8 @@ func openOffice(t *testing.T) office {
 	return o
 }
 
-// opens has an app open a pull request, by the command line.
-func (o office) opens(t *testing.T, pr int, reviewers ...string) {
+// opens has an app open a pull request, by the command line, and gives what that says became of it.
+func (o office) opens(t *testing.T, pr int, reviewers ...string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "event.json")
 	detail := agent.PullRequest{Need: agent.Need{Repo: "shop", PR: pr}, Author: "zoe", CommentID: fmt.Sprint("c-", pr), Reviewers: reviewers,
@@ -109,7 +109,7 @@ func (o office) opens(t *testing.T, pr int, reviewers ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.shell().fine("", "agency", "route", file)
+	return o.shell().fine("", "agency", "route", file).out
 }
 
 // tasks are an agent's, as the command line lists them.
@@ -140,7 +140,11 @@ func TestPersistentAgent(t *testing.T) {
 	if err := o.table.SetBudget(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
-	o.opens(t, 7, "ann", "bob", "ghost")
+	same(t, "agency route", o.opens(t, 7, "ann", "bob", "ghost"), `"Pull Request Opened" of code.reviews is on the bus
+  ann        review     requested
+  bob        review     requested
+  ghost      review     unknown_agent
+`)
 	eventually(t, "ann to look into the test", func() bool { return o.ended("ann", "investigate", "COMPLETED") == 1 })
 	eventually(t, "bob to review", func() bool { return o.ended("bob", "review", "COMPLETED") == 1 })
 	if w, err := o.table.BudgetWindow(t.Context(), b); err != nil || w.Calls < 2 || w.Spent == 0 || w.Held() != 0 {
@@ -156,7 +160,7 @@ func TestPersistentAgent(t *testing.T) {
 	o.shell().fine("", "agency", "pause", "reviewer")
 	contains(t, "agency show", o.shell().fine("", "agency", "show", "reviewer/ann").out, "paused")
 	o.forget(t) // a worker that has read of no pause yet goes on for 5 s
-	o.opens(t, 8, "ann")
+	contains(t, "agency route", o.opens(t, 8, "ann"), "ann        review     not_requested")
 	o.quiet()
 	if n := len(o.tasks("ann")); n != 2 {
 		t.Errorf("ann has %d tasks while paused, want 2", n)
@@ -178,7 +182,7 @@ func (o office) sleeps(t *testing.T, who string) {
 	if err := o.rows.PutColleague(t.Context(), who, agent.Colleague{Persona: agent.Persona{Name: who}}); err != nil {
 		t.Fatal(err)
 	}
-	o.opens(t, 9, who)
+	contains(t, "agency route", o.opens(t, 9, who), "requested for 20")
 	eventually(t, who+" to be woken", func() bool { return len(o.tasks(who)) == 1 })
 	o.quiet()
 	one := o.tasks(who)[0]
@@ -192,6 +196,13 @@ func (o office) sleeps(t *testing.T, who string) {
 	}
 	if err := o.rows.PutColleague(t.Context(), who, agent.Colleague{Persona: agent.Persona{Name: who}, ResponseDelay: &agency.ResponseDelayLever{}}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func same(t *testing.T, what, got, want string) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }
 
