@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/steadfast-agents/steadfast/cmd/steadfast/internal/client"
 	"github.com/steadfast-agents/steadfast/core/fault"
@@ -106,46 +105,6 @@ func (s *surroundings) aggregate(i evals.Iteration, whole bool) error {
 	return err
 }
 
-func (s *surroundings) printBenchmark(b evals.Benchmark) error {
-	w := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "CONFIGURATION\tPASS RATE\tSECONDS\tTOKENS\tRUNS")
-	for _, c := range b.RunSummary.Configurations {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\n", c.Name, stat(c.PassRate), stat(c.TimeSeconds), stat(c.Tokens), c.TimeSeconds.N)
-	}
-	d := b.RunSummary.Delta
-	fmt.Fprintf(w, "difference\t%s\t%s\t%s\t\n", signed(d.PassRate), signed(d.TimeSeconds), signed(d.Tokens))
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("print: %w", err)
-	}
-	for _, list := range []struct {
-		name string
-		all  []string
-	}{
-		{"passes with and without the skill", b.Patterns.AlwaysPass}, {"fails with and without the skill", b.Patterns.AlwaysFail},
-		{"passes only without the skill", b.Patterns.OnlyBase}, {"runs differ", b.Patterns.Uneven}, {"three times the others", b.Patterns.Outliers},
-		{"no assertions", b.Ungraded},
-	} {
-		for _, one := range list.all {
-			s.note("%s: %s", list.name, one)
-		}
-	}
-	return nil
-}
-
-func stat(v evals.Stat) string {
-	if v.N == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.4g ± %.4g", v.Mean, v.StdDev)
-}
-
-func signed(v *float64) string {
-	if v == nil {
-		return "-"
-	}
-	return fmt.Sprintf("%+.4g", *v)
-}
-
 type evalFeedback struct {
 	ofIteration
 	Eval string `arg:"" help:"The case's folder, as eval-first, or its name."`
@@ -230,67 +189,4 @@ func (e evalCompare) Run(c *cli, s *surroundings) error {
 		return s.answer(compared, "")
 	}
 	return s.printComparison(compared)
-}
-
-func (s *surroundings) printComparison(c evals.Comparison) error {
-	w := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "WITH THE SKILL\titeration %d\titeration %d\tdifference\n", c.From, c.To)
-	for _, m := range c.Metrics {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", m.Name, stat(m.From), stat(m.To), signed(&m.Difference))
-	}
-	for _, e := range c.Evals {
-		fmt.Fprintf(w, "%s\t%s\t%s\t\n", e.Eval, rate(e.From), rate(e.To))
-	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("print: %w", err)
-	}
-	for _, one := range c.Gained {
-		s.print(nil, "holds now: %s", one)
-	}
-	for _, one := range c.Lost {
-		s.print(nil, "no longer holds: %s", one)
-	}
-	return nil
-}
-
-func rate(v *float64) string {
-	if v == nil {
-		return "-"
-	}
-	return fmt.Sprintf("%.4g", *v)
-}
-
-// progressOf shows how far an iteration is: on a terminal a line that changes, else one for each run.
-func (s *surroundings) progressOf() func(evals.Progress) {
-	return func(p evals.Progress) {
-		line := progressLine(p)
-		switch {
-		case s.json:
-		case !s.live || p.Err != nil:
-			s.note("%s", line)
-		default:
-			end := ""
-			if p.Done+p.Failed == p.Total {
-				end = "\n"
-			}
-			fmt.Fprintf(s.stderr, "\r\x1b[2K%s%s", s.dim(line), end)
-		}
-	}
-}
-
-func progressLine(p evals.Progress) string {
-	failed, kept := "", ""
-	if p.Failed > 0 {
-		failed = fmt.Sprintf(", %d failed", p.Failed)
-	}
-	if p.Kept > 0 {
-		kept = fmt.Sprintf(", %d are there already", p.Kept)
-	}
-	switch {
-	case p.Last == "":
-		return fmt.Sprintf("iteration %d: %d runs%s", p.Iteration, p.Total, kept)
-	case p.Err != nil:
-		return fmt.Sprintf("%d/%d%s  %s: %v", p.Done+p.Failed, p.Total, failed, p.Last, p.Err)
-	}
-	return fmt.Sprintf("%d/%d%s  %s, %.1f s", p.Done+p.Failed, p.Total, failed, p.Last, p.Took.Seconds())
 }

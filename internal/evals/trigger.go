@@ -36,11 +36,6 @@ type Trigger struct {
 	Progress  func(done, errored, n int) // nil: nobody watches. One call at a time
 }
 
-// attemptsFile keeps every run as it ends, so that an interrupted measurement goes on.
-type attemptsFile struct {
-	Attempts []Attempt `json:"attempts"`
-}
-
 // Trigger is the folder of the n-th iteration of a skill's description.
 func (w Workspace) Trigger(n int) string {
 	return filepath.Join(string(w), "trigger", "iteration-"+strconv.Itoa(n))
@@ -134,47 +129,20 @@ func (t Trigger) set() skill.Set {
 
 // all makes the runs that are missing.
 func (t Trigger) all(ctx context.Context, dir string, queries []Query) ([]Attempt, error) {
-	type place struct {
-		query string
-		run   int
-	}
 	runs := t.Runs
 	if runs <= 0 {
 		runs = 3
 	}
 	path := filepath.Join(dir, t.Set+"_runs.json")
-	var kept attemptsFile
-	if err := readJSON(path, &kept); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	all, err := kept(path, queries, runs)
+	if err != nil {
 		return nil, err
-	}
-	done := map[place]Attempt{}
-	for _, a := range kept.Attempts {
-		if a.Error == "" {
-			done[place{a.Query, a.Run}] = a
-		}
-	}
-	var todo, order []place
-	for _, q := range queries {
-		for run := 1; run <= runs; run++ {
-			order = append(order, place{q.Query, run})
-			if _, there := done[place{q.Query, run}]; !there {
-				todo = append(todo, place{q.Query, run})
-			}
-		}
-	}
-	list := func() (all []Attempt) {
-		for _, p := range order {
-			if a, there := done[p]; there {
-				all = append(all, a)
-			}
-		}
-		return all
 	}
 	var mu sync.Mutex
 	var failed []error
 	errored := 0
-	t.tell(len(done), 0, len(order))
-	each(todo, t.Jobs, func(p place) {
+	t.tell(len(all.done), 0, len(all.order))
+	each(all.missing(), t.Jobs, func(p asked) {
 		if ctx.Err() != nil {
 			return
 		}
@@ -184,17 +152,17 @@ func (t Trigger) all(ctx context.Context, dir string, queries []Query) ([]Attemp
 		if ctx.Err() != nil {
 			return // it was cut, which is no failure
 		}
-		done[p] = a
+		all.done[p] = a
 		if a.Error != "" {
 			errored++
 		}
-		failed = append(failed, writeJSON(path, attemptsFile{list()}))
-		t.tell(len(done), errored, len(order))
+		failed = append(failed, writeJSON(path, attemptsFile{all.list()}))
+		t.tell(len(all.done), errored, len(all.order))
 	})
 	if err := errors.Join(failed...); err != nil {
 		return nil, err
 	}
-	return list(), context.Cause(ctx)
+	return all.list(), context.Cause(ctx)
 }
 
 func (t Trigger) tell(done, errored, n int) {
