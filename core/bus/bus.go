@@ -6,6 +6,7 @@ package bus
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
@@ -35,7 +36,7 @@ type API interface {
 // Bus is an event bus and the source this stack speaks under. It is a plain value, safe for concurrent use.
 type Bus struct {
 	EventBridge API
-	Name        string // default "default"
+	Name        string // default EVENT_BUS_NAME, the environment's, else "default"
 	Source      string // default contract.Source
 	Details     Details
 }
@@ -84,7 +85,7 @@ func (b Bus) entry(ctx context.Context, e Event) (types.PutEventsRequestEntry, e
 	if err != nil {
 		return types.PutEventsRequestEntry{}, err
 	}
-	name, source, text := or(b.Name, "default"), or(b.Source, contract.Source), string(detail)
+	name, source, text := or(b.Name, or(os.Getenv("EVENT_BUS_NAME"), "default")), or(b.Source, contract.Source), string(detail)
 	return types.PutEventsRequestEntry{EventBusName: &name, Source: &source, DetailType: &e.DetailType, Detail: &text}, nil
 }
 

@@ -194,13 +194,16 @@ func TestADetailThatIsNoJSON(t *testing.T) {
 
 func TestNamesAndDefaults(t *testing.T) {
 	tests := []struct {
+		env          string // EVENT_BUS_NAME
 		bus          bus.Bus
 		name, source string
 	}{
-		{bus.Bus{}, "default", "readysetcloud.agent"},
-		{bus.Bus{Name: "mine", Source: "acme.agents"}, "mine", "acme.agents"},
+		{"", bus.Bus{}, "default", "readysetcloud.agent"},
+		{"theirs", bus.Bus{}, "theirs", "readysetcloud.agent"},
+		{"theirs", bus.Bus{Name: "mine", Source: "acme.agents"}, "mine", "acme.agents"},
 	}
 	for _, tt := range tests {
+		t.Setenv("EVENT_BUS_NAME", tt.env)
 		s := &fake.Bus{}
 		tt.bus.EventBridge = s
 		if err := tt.bus.RunTurn(t.Context(), "s-1"); err != nil {

@@ -151,3 +151,15 @@ func TestExtendWhoseAnswerIsLost(t *testing.T) {
 		}
 	}
 }
+
+// TestTableOfTheEnvironment: a table without a name is the one that TABLE_NAME names.
+func TestTableOfTheEnvironment(t *testing.T) {
+	t.Setenv("TABLE_NAME", "mine")
+	dynamo := fake.NewDynamo("mine")
+	if _, err := (store.Table{DynamoDB: dynamo}).Extend(t.Context(), "s", snapshot.History{}, says("one")); err != nil {
+		t.Fatal(err)
+	}
+	if got := spoken(store.Table{Name: "mine", DynamoDB: dynamo}.Conversation(t.Context(), "s")); got != "one" {
+		t.Errorf("the named table has %q", got)
+	}
+}

@@ -6,6 +6,7 @@ package store
 
 import (
 	"context"
+	"os"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -23,9 +24,16 @@ type API interface {
 
 // Table is a single table with pk, sk, a TTL on expiresAt and the index "due". It is a plain value, safe for concurrent use.
 type Table struct {
-	Name     string
+	Name     string // default TABLE_NAME, the environment's
 	DynamoDB API
 	Now      func() time.Time // nil: time.Now
+}
+
+func (t Table) name() *string {
+	if t.Name == "" {
+		t.Name = os.Getenv("TABLE_NAME")
+	}
+	return &t.Name
 }
 
 func (t Table) now() time.Time {

@@ -12,7 +12,7 @@ import (
 // get reads one row consistently; nil when there is none.
 func (t Table) get(ctx context.Context, k key.Key) (item, error) {
 	yes := true
-	out, err := t.DynamoDB.GetItem(ctx, &dynamodb.GetItemInput{TableName: &t.Name, Key: keyItem(k), ConsistentRead: &yes})
+	out, err := t.DynamoDB.GetItem(ctx, &dynamodb.GetItemInput{TableName: t.name(), Key: keyItem(k), ConsistentRead: &yes})
 	if err != nil {
 		return nil, failed(err, "read %s", describe(k))
 	}
@@ -75,7 +75,7 @@ func (t Table) page(ctx context.Context, s scope) (*dynamodb.QueryOutput, error)
 	}
 	forward, consistent := !s.backward, s.index == ""
 	in := &dynamodb.QueryInput{
-		TableName: &t.Name, KeyConditionExpression: &x.condition, ProjectionExpression: projection, ExpressionAttributeNames: x.names(),
+		TableName: t.name(), KeyConditionExpression: &x.condition, ProjectionExpression: projection, ExpressionAttributeNames: x.names(),
 		ExpressionAttributeValues: x.values(), ScanIndexForward: &forward, ConsistentRead: &consistent, ExclusiveStartKey: s.start,
 	}
 	if s.index != "" {

@@ -76,7 +76,7 @@ func (t Table) Commit(ctx context.Context, writes ...Write) error {
 	}
 	for _, w := range writes {
 		for _, part := range w.parts {
-			if _, err := t.DynamoDB.PutItem(ctx, &dynamodb.PutItemInput{TableName: &t.Name, Item: part}); err != nil {
+			if _, err := t.DynamoDB.PutItem(ctx, &dynamodb.PutItemInput{TableName: t.name(), Item: part}); err != nil {
 				return failed(err, "write a part of %s", w.key.SK)
 			}
 		}
@@ -166,16 +166,16 @@ func (t Table) transactPart(w Write) (types.TransactWriteItem, error) {
 	k, names, values := keyItem(w.key), x.names(), x.values()
 	switch {
 	case w.put != nil:
-		return types.TransactWriteItem{Put: &types.Put{TableName: &t.Name, Item: w.put, ConditionExpression: x.conditionText(),
+		return types.TransactWriteItem{Put: &types.Put{TableName: t.name(), Item: w.put, ConditionExpression: x.conditionText(),
 			ExpressionAttributeNames: names, ExpressionAttributeValues: values, ReturnValuesOnConditionCheckFailure: old}}, nil
 	case w.del:
-		return types.TransactWriteItem{Delete: &types.Delete{TableName: &t.Name, Key: k, ConditionExpression: x.conditionText(),
+		return types.TransactWriteItem{Delete: &types.Delete{TableName: t.name(), Key: k, ConditionExpression: x.conditionText(),
 			ExpressionAttributeNames: names, ExpressionAttributeValues: values, ReturnValuesOnConditionCheckFailure: old}}, nil
 	case x.update != "":
-		return types.TransactWriteItem{Update: &types.Update{TableName: &t.Name, Key: k, UpdateExpression: &x.update, ConditionExpression: x.conditionText(),
+		return types.TransactWriteItem{Update: &types.Update{TableName: t.name(), Key: k, UpdateExpression: &x.update, ConditionExpression: x.conditionText(),
 			ExpressionAttributeNames: names, ExpressionAttributeValues: values, ReturnValuesOnConditionCheckFailure: old}}, nil
 	}
-	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: &t.Name, Key: k, ConditionExpression: x.conditionText(),
+	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: t.name(), Key: k, ConditionExpression: x.conditionText(),
 		ExpressionAttributeNames: names, ExpressionAttributeValues: values, ReturnValuesOnConditionCheckFailure: old}}, nil
 }
 
