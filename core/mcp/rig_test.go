@@ -162,7 +162,7 @@ func newServer(add ...func(*sdk.Server)) *sdk.Server {
 			return said("hello " + in.Name), nil, nil
 		})
 	sdk.AddTool(s, &sdk.Tool{Name: "fail", Description: "Fails."},
-		func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
+		func(context.Context, *sdk.CallToolRequest, map[string]any) (*sdk.CallToolResult, any, error) {
 			r := said("404 Not Found: no such session")
 			r.IsError = true
 			return r, nil, nil
