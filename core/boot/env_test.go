@@ -82,6 +82,8 @@ func TestProblems(t *testing.T) {
 		{"issuer", map[string]string{"COGNITO_ISSUER": "https://"}, nil, "COGNITO_ISSUER must be a URL with https"},
 		{"format", map[string]string{"SNAPSHOT_FORMAT": secret}, nil, "SNAPSHOT_FORMAT must be segments or strands"},
 		{"source", map[string]string{"EVENT_SOURCE": "aws." + secret}, nil, "EVENT_SOURCE must not start with aws."},
+		{"an MCP server's URL", map[string]string{"MCP_ALLOWED_HOSTS": "mcp.example.com,https://" + secret}, nil, "MCP_ALLOWED_HOSTS must be hosts, without https:// and path"},
+		{"plain MCP elsewhere", map[string]string{"MCP_ALLOWED_HOSTS": "http://" + secret + ":80"}, nil, "MCP_ALLOWED_HOSTS must be hosts, without https:// and path"},
 		{"missing and malformed", map[string]string{"MAX_TASK_DEPTH": secret, "SNAPSHOT_FORMAT": secret}, []boot.Need{boot.Table},
 			"TABLE_NAME is missing; MAX_TASK_DEPTH must be a whole number from 1 to 64; SNAPSHOT_FORMAT must be segments or strands"},
 	}
