@@ -91,10 +91,12 @@ func (o *owner) open(ctx context.Context, open opening) (err error) {
 	o.remember(segment)
 	o.tell(ctx, told)
 	o.sayCancelled(ctx, open)
-	if open.Opens() {
-		o.log.InfoContext(ctx, "turn begun", "turn", turnID, "messages", len(open.prompt))
-		o.ids = deliveryIDs(open.prompt)
+	if !open.Opens() {
+		o.vacate(ctx) // it may have left the line
+		return nil
 	}
+	o.log.InfoContext(ctx, "turn begun", "turn", turnID, "messages", len(open.prompt))
+	o.ids = deliveryIDs(open.prompt)
 	return nil
 }
 

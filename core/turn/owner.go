@@ -42,6 +42,7 @@ type owner struct {
 	config   configuration
 	begun    begun
 	places   []session.Place // that let the turn run
+	left     string          // scope of the line that the session has left without a place; who is next has to be woken
 	placed   atomic.Int64    // when the write of their lease was sent, ns
 	skills
 	tooLong tooLong
@@ -176,7 +177,7 @@ func (o *owner) commit(ctx context.Context, c session.Change, extends bool, writ
 			o.extended(sent)
 		}
 		if left {
-			o.wakeNext(ctx, c.From.QueuedIn)
+			o.left = c.From.QueuedIn
 		}
 		return nil
 	}

@@ -171,11 +171,11 @@ func (o *owner) wait(ctx context.Context, l session.Line) error {
 	return nil
 }
 
-// vacate gives up this owner's places and wakes who is next. What fails is left to the leases and the sweep.
+// vacate gives up this owner's places, if it has any, and wakes who is next. What fails is left to the leases and the sweep.
 func (o *owner) vacate(ctx context.Context) {
-	places := o.places
-	o.places = nil
-	if len(places) == 0 {
+	places, left := o.places, o.left
+	o.places, o.left = nil, ""
+	if len(places) == 0 && left == "" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
@@ -187,6 +187,9 @@ func (o *owner) vacate(ctx context.Context) {
 	}
 	for _, p := range places {
 		o.wakeNext(ctx, p.Scope)
+	}
+	if left != "" {
+		o.wakeNext(ctx, left)
 	}
 }
 
