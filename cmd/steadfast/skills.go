@@ -150,7 +150,7 @@ func failed(found []skill.Diagnostic) error {
 	if n == 0 {
 		return nil
 	}
-	return &client.Error{Code: string(fault.Invalid), Message: fmt.Sprintf("%d errors in skills", n)}
+	return &client.Error{Code: string(fault.Invalid), Message: counted(n, "error") + " in skills"}
 }
 
 type skillsValidate struct {

@@ -17,6 +17,14 @@ type skillsPush struct {
 	Path string `arg:"" help:"The skill's folder, or a .zip or .skill file of it."`
 }
 
+// counted is a number of things, in words.
+func counted(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}
+
 // maxSent is how many bytes of a skill are read; the stack refuses less.
 const maxSent = 8 << 20
 
@@ -46,7 +54,7 @@ func (p skillsPush) Run(c *cli, s *surroundings) error {
 	if err != nil {
 		return err
 	}
-	s.print(raw, "%s is there, %d files, %d bytes; sessions that begin from now on have it", sent.Name, sent.Files, sent.Bytes)
+	s.print(raw, "%s is there, %s, %d bytes; sessions that begin from now on have it", sent.Name, counted(sent.Files, "file"), sent.Bytes)
 	return nil
 }
 
