@@ -63,7 +63,7 @@ func (c courier) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if req.Method != http.MethodGet { // a stream of the old transport lives as long as its connection
+	if req.Method != http.MethodGet || resp.StatusCode != http.StatusOK { // a stream may live long; the SDK bounds its events
 		resp.Body = &limitedBody{ReadCloser: resp.Body, left: c.max, notes: n}
 	}
 	n.status.Store(int32(resp.StatusCode))

@@ -90,7 +90,7 @@ func onlyOld(status int) bool {
 	return status >= 400 && status < 500
 }
 
-// list reads all pages of tools, at most MaxTools tools and one more, to tell that there are more.
+// list reads pages of tools until there are more than MaxTools, so that it can be told that some are left out.
 func list(ctx context.Context, s *sdk.ClientSession) (all []*sdk.Tool, err error) {
 	if init := s.InitializeResult(); init == nil || init.Capabilities == nil || init.Capabilities.Tools == nil {
 		return nil, nil

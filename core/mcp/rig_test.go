@@ -93,7 +93,7 @@ func (s *server) spec() contract.MCPServer { return contract.MCPServer{URL: s.UR
 func dialer(servers ...*server) mcp.Dialer {
 	d := mcp.Dialer{
 		AllowedHosts: contract.MCPHosts{}, LookupEnv: func(string) (string, bool) { return "", false },
-		ConnectTimeout: 5 * time.Second, Log: slog.New(slog.DiscardHandler),
+		ConnectTimeout: time.Minute, Log: slog.New(slog.DiscardHandler),
 	}
 	for _, s := range servers {
 		d.AllowedHosts = append(d.AllowedHosts, s.host())

@@ -6,7 +6,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -198,8 +197,7 @@ func TestZeroDialer(t *testing.T) {
 	if got := text(t, s, "lab__greet", `{"name":"ada"}`); got != "hello ada" {
 		t.Errorf("greet = %q", got)
 	}
-	began := time.Now()
-	if err := s.Close(); err != nil || s.Close() != nil || time.Since(began) > time.Second {
-		t.Errorf("Close = %v after %v", err, time.Since(began))
+	if err := s.Close(); err != nil || s.Close() != nil {
+		t.Errorf("Close = %v", err)
 	}
 }
