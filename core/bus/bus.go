@@ -190,7 +190,7 @@ func (b Bus) RequestSession(ctx context.Context, c session.Config) (sessionID st
 func (b Bus) EmitTaskCompleted(ctx context.Context, t task.Task) error {
 	b.Source = or(t.Source, b.Source)
 	return b.Publish(ctx, Event{contract.AgentTaskCompleted, contract.TaskCompleted{
-		TaskID: t.TaskID, Status: string(t.Status), Output: t.Output, Error: t.Error, Principal: t.Principal,
+		TaskID: t.TaskID, Status: string(t.Status), Output: t.Output, Error: t.Error, Principal: t.Principal, Usage: t.Usage,
 	}})
 }
 

@@ -109,6 +109,7 @@ type TaskResult struct {
 	Status string `json:"status"`
 	Output string `json:"output,omitempty"`
 	Error  string `json:"error,omitempty"`
+	Usage  *Usage `json:"usage,omitempty"` // of a run that asked a model and has ended
 }
 
 // Admission says what a message does to a running turn.

@@ -162,12 +162,15 @@ type ActionCall struct {
 
 // Usage is what a turn or task used. CostUSD is absent when the price is not known.
 type Usage struct {
-	InputTokens      int      `json:"inputTokens"`
-	OutputTokens     int      `json:"outputTokens"`
-	CacheReadTokens  int      `json:"cacheReadTokens"`
-	CacheWriteTokens int      `json:"cacheWriteTokens"`
-	CostUSD          *float64 `json:"costUsd,omitempty"`
+	InputTokens      int      `json:"inputTokens" dynamodbav:"inputTokens"`
+	OutputTokens     int      `json:"outputTokens" dynamodbav:"outputTokens"`
+	CacheReadTokens  int      `json:"cacheReadTokens" dynamodbav:"cacheReadTokens"`
+	CacheWriteTokens int      `json:"cacheWriteTokens" dynamodbav:"cacheWriteTokens"`
+	CostUSD          *float64 `json:"costUsd,omitempty" dynamodbav:"costUsd,omitempty"`
 }
+
+// Total is the number of all tokens.
+func (u Usage) Total() int { return u.InputTokens + u.OutputTokens + u.CacheReadTokens + u.CacheWriteTokens }
 
 // EventType names the type on the stream.
 func (SessionStarted) EventType() string     { return "session.started" }

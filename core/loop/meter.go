@@ -33,6 +33,27 @@ type Meter struct {
 	Recent *BudgetCache  // nil: budgets are read at each call
 }
 
+// Cost prices usage of the model that a request named, "" for the meter's own; ok is false if its price is not known.
+func (m Meter) Cost(modelID string, used model.Usage) (cost money.Amount, ok bool) {
+	return m.Prices.Cost(cmp.Or(modelID, m.ID), used)
+}
+
+// CostOf is what usage of a model cost in US dollars: nil where the model, as a Meter does, knows no price for the id, which is not
+// the same as zero.
+func CostOf(m Model, modelID string, used model.Usage) *float64 {
+	priced, ok := m.(interface {
+		Cost(modelID string, used model.Usage) (money.Amount, bool)
+	})
+	if !ok {
+		return nil
+	}
+	cost, ok := priced.Cost(modelID, used)
+	if !ok {
+		return nil
+	}
+	return new(cost.Dollars())
+}
+
 // Stream is Model's. Besides the model's faults: Limit with the reason money.OverBudget or money.NoPrice, before anything is asked of the
 // model; Unavailable.
 func (m Meter) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {

@@ -37,6 +37,7 @@ type Result[T any] struct {
 	StopReason model.StopReason // the model's; guardrail_intervened or content_filtered: Output is BlockedText. Empty: Limit ended it
 	Limit      string           // which limit cut the run short: LimitSteps, LimitMaxTokens, or ""
 	Usage      model.Usage
+	CostUSD    *float64 // what Usage cost; nil where the model is no Meter, or knows no price
 	Steps      int
 	State      any // Once.State, with what the tools did to it
 }
@@ -79,7 +80,7 @@ func (o Once) history() []model.Message { return []model.Message{model.Text(mode
 
 // resultOf is the outcome without its answer.
 func resultOf[T any](o Once, out Outcome) Result[T] {
-	return Result[T]{StopReason: out.Stop, Limit: out.Limit, Usage: out.Usage, Steps: out.Steps, State: o.State}
+	return Result[T]{StopReason: out.Stop, Limit: out.Limit, Usage: out.Usage, CostUSD: CostOf(o.Model, "", out.Usage), Steps: out.Steps, State: o.State}
 }
 
 func (o Once) runner() Runner {

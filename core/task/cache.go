@@ -52,7 +52,7 @@ func (c *ResultCache) Put(t Task) {
 	if limit <= 0 {
 		limit = defaultCached
 	}
-	c.byID[t.TaskID] = Task{TaskID: t.TaskID, Status: t.Status, Output: t.Output, Error: t.Error, Cancelled: t.Cancelled, FailedBy: t.FailedBy}
+	c.byID[t.TaskID] = Task{TaskID: t.TaskID, Status: t.Status, Output: t.Output, Error: t.Error, Usage: t.Usage, Cancelled: t.Cancelled, FailedBy: t.FailedBy}
 	c.order = append(c.order, t.TaskID)
 	for len(c.order) > limit {
 		c.drop(c.order[0])

@@ -66,13 +66,17 @@ type Task struct {
 	Rejects        int64    `dynamodbav:"rejects,omitempty"`
 	OutputParts    int      `dynamodbav:"outputParts,omitempty"`
 	Source         string   `dynamodbav:"source,omitempty"` // under which it is sent and told; empty: the stack's own
+	Usage          *Usage   `dynamodbav:"usage,omitempty"`  // of the run that ended
 	DuePK          string   `dynamodbav:"duePk,omitempty"`
 	DueSK          string   `dynamodbav:"dueSk,omitempty"`
 }
 
+// Usage is what a run used of models, and what it cost.
+type Usage = contract.Usage
+
 // Result is the envelope of the task.
 func (t Task) Result() Result {
-	return Result{TaskID: t.TaskID, Status: t.Status, Output: t.Output, Error: t.Error}
+	return Result{TaskID: t.TaskID, Status: t.Status, Output: t.Output, Error: t.Error, Usage: t.Usage}
 }
 
 // Result is what a task came to: what an API returns, a row stores and the completion event carries.
@@ -81,11 +85,12 @@ type Result struct {
 	Status Status
 	Output string
 	Error  string
+	Usage  *Usage // nil: not known, or no model was asked
 }
 
 // Wire is the result as it crosses the boundary.
 func (r Result) Wire() contract.TaskResult {
-	return contract.TaskResult{TaskID: r.TaskID, Status: string(r.Status), Output: r.Output, Error: r.Error}
+	return contract.TaskResult{TaskID: r.TaskID, Status: string(r.Status), Output: r.Output, Error: r.Error, Usage: r.Usage}
 }
 
 // Expired reports whether the row's time is over, whether or not it is still there.

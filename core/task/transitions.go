@@ -73,7 +73,7 @@ func claimable(delivery string, now time.Time) cond.Expr {
 // taken is the record of a run that has just begun.
 func (t Task) taken(delivery string, now time.Time) Task {
 	t.Status, t.Fence, t.Attempt, t.LastDelivery = Running, t.Fence+1, t.Attempt+1, delivery
-	t.Session, t.Turn, t.Retryable, t.Error, t.Output, t.OutputParts, t.Rejects = "", 0, false, "", "", 0, 0
+	t.Session, t.Turn, t.Retryable, t.Error, t.Output, t.OutputParts, t.Rejects, t.Usage = "", 0, false, "", "", 0, 0, nil
 	t.UpdatedAt = now.UnixMilli()
 	return t
 }
@@ -103,7 +103,7 @@ func (t Task) Refuse(r Request, detail, delivery, reason string, now time.Time) 
 // final is the record of an ended run whose completion is owed.
 func (t Task) final(status Status, output, reason string, owed int64, now time.Time) Task {
 	t.Status, t.Output, t.Error, t.CompletionOwed = status, output, reason, owed
-	t.Owner, t.LeaseUntil, t.Retryable = "", 0, false
+	t.Owner, t.LeaseUntil, t.Retryable, t.Usage = "", 0, false, nil
 	return t.touched(now).due(now)
 }
 
@@ -121,6 +121,7 @@ func (t Task) Renew(lease time.Duration, now time.Time) Change {
 // Finish ends a handler's run.
 func (t Task) Finish(r Result, now time.Time) Change {
 	to := t.final(r.Status, r.Output, r.Error, t.Fence, now)
+	to.Usage = r.Usage
 	if r.Status == Failed {
 		to.FailedBy = t.failedBy(t.LastDelivery)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/loop"
 	"github.com/steadfast-agents/steadfast/core/model"
+	"github.com/steadfast-agents/steadfast/core/money"
 	"github.com/steadfast-agents/steadfast/core/session"
 	"github.com/steadfast-agents/steadfast/core/skill"
 	"github.com/steadfast-agents/steadfast/core/snapshot"
@@ -71,9 +72,9 @@ func (o *owner) fit(ctx context.Context, s setup, h snapshot.History) (snapshot.
 	if !ok {
 		return h, nil
 	}
-	summary, used := o.summary(ctx, s, plan.Dropped)
-	if ctx.Err() != nil {
-		return h, context.Cause(ctx)
+	summary, used, err := o.summary(ctx, s, plan.Dropped)
+	if err != nil {
+		return h, err
 	}
 	segment := o.segment(plan.With(summary)...)
 	segment.Full, segment.Base, segment.State = true, "", h.State
@@ -148,10 +149,11 @@ func activations(messages []model.Message) []snapshot.Place {
 	return places
 }
 
-// summary asks the model to sum messages up. One that it does not give is none: the turn goes on without.
-func (o *owner) summary(ctx context.Context, s setup, messages []model.Message) (string, model.Usage) {
+// summary asks the model to sum messages up. One that it does not give is none: the turn goes on without. An error is the end of ctx,
+// or that no money is left: then the turn will not go on either, and nothing may be lost for it.
+func (o *owner) summary(ctx context.Context, s setup, messages []model.Message) (string, model.Usage, error) {
 	if o.Compaction.Drop || len(messages) == 0 {
-		return "", model.Usage{}
+		return "", model.Usage{}, nil
 	}
 	limit := o.room(s) / 2
 	if limit == 0 {
@@ -163,11 +165,16 @@ func (o *owner) summary(ctx context.Context, s setup, messages []model.Message) 
 	out, err := loop.Runner{
 		Model: o.Model, Request: request, Limits: loop.Limits{Steps: 1}, Sleep: o.Sleep, Log: o.log,
 	}.Run(ctx, tool.Context{Context: ctx, Principal: o.state.Principal}, []model.Message{model.Text(model.User, material)})
-	if err != nil && ctx.Err() == nil {
+	switch reason := fault.ReasonOf(err); {
+	case ctx.Err() != nil:
+		return "", out.Usage, context.Cause(ctx)
+	case reason == money.OverBudget, reason == money.NoPrice:
+		return "", out.Usage, err
+	case err != nil:
 		o.log.WarnContext(ctx, "older messages are left out without a summary", "error", err)
 	}
 	if err != nil || out.Limit == loop.LimitSteps || out.Stop == model.StopGuardrail || out.Stop == model.StopFiltered {
-		return "", out.Usage
+		return "", out.Usage, nil
 	}
-	return tool.Cut(out.Final.PlainText(), maxSummary*bytesOfAToken*2), out.Usage
+	return tool.Cut(out.Final.PlainText(), maxSummary*bytesOfAToken*2), out.Usage, nil
 }

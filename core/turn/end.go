@@ -22,6 +22,7 @@ type ending struct {
 	writes  []store.Write     // what else goes with it
 	status  task.Status       // of the turn's task, if it has one
 	output  string
+	usage   *contract.Usage
 	reason  string
 	outcome string // of a task session
 }
@@ -29,7 +30,7 @@ type ending struct {
 // endCompleted ends the turn with its answer.
 func (o *owner) endCompleted(ctx context.Context, v *view, out loop.Outcome, usage contract.Usage) (bool, error) {
 	text := out.Final.PlainText()
-	e := ending{status: task.Completed, output: text, outcome: "completed"}
+	e := ending{status: task.Completed, output: text, usage: &usage, outcome: "completed"}
 	e.data = append(v.said(), v.stepDone(v.step), contract.TurnCompleted{Result: text, Limit: out.Limit, Usage: usage})
 	if len(out.Final.Content) > 0 {
 		e.segment = o.segment(out.Final)
@@ -46,7 +47,7 @@ func (o *owner) endCompleted(ctx context.Context, v *view, out loop.Outcome, usa
 // endFailed ends the turn without an answer.
 func (o *owner) endFailed(ctx context.Context, reason string, usage contract.Usage) (bool, error) {
 	e := ending{
-		status: task.Failed, reason: reason, outcome: "failed",
+		status: task.Failed, reason: reason, usage: &usage, outcome: "failed",
 		data: []contract.EventData{contract.TurnFailed{Status: "failed", Error: reason, Usage: &usage}},
 	}
 	if err := o.closeCalls(ctx, &e, nil); err != nil {
@@ -115,6 +116,7 @@ func (o *owner) endWrites(ctx context.Context, e ending, waits bool) ([]store.Wr
 		return writes, p, events, task.Task{}, err
 	}
 	change := t.FinishTurn(e.status, e.output, e.reason, o.Now())
+	change.To.Usage = e.usage
 	return append(writes, store.ChangeTask(change)), p, events, change.To, nil
 }
 
@@ -151,12 +153,16 @@ func (o *owner) ended(ctx context.Context, events []contract.SessionEvent, e end
 
 // endFlagged ends a turn that was stopped or preempted: what tools have finished is kept, the rest of the calls is answered
 // with an error, so that the history stays whole.
-func (o *owner) endFlagged(ctx context.Context, finished []model.ToolResult) (bool, error) {
+func (o *owner) endFlagged(ctx context.Context, finished []model.ToolResult, usage contract.Usage) (bool, error) {
 	status, text := task.ErrInterrupted, "turn interrupted"
 	if o.state.Stopped() || !o.state.Preempted() {
 		status, text = task.ErrCancelled, "cancelled"
 	}
-	e := ending{status: task.Failed, reason: status, outcome: "failed", data: []contract.EventData{contract.TurnFailed{Status: status, Error: text}}}
+	e := ending{status: task.Failed, reason: status, outcome: "failed"}
+	if usage.Total() > 0 { // a turn may be stopped before it asked the model
+		e.usage = &usage
+	}
+	e.data = []contract.EventData{contract.TurnFailed{Status: status, Error: text, Usage: e.usage}}
 	if err := o.closeCalls(ctx, &e, finished); err != nil {
 		return false, err
 	}

@@ -151,7 +151,7 @@ func TestATurnStoppedBetweenTwoOwners(t *testing.T) {
 		want := []string{
 			`action.result {"id":"call_10","name":"look_up","status":"success","output":"look_up did a","durationMs":0}`,
 			`action.result {"id":"call_11","name":"write_down","status":"error","output":"` + interrupted + `","durationMs":0}`,
-			`actions.completed {"ids":["call_10","call_11"]}`, `turn.failed {"status":"cancelled","error":"cancelled"}`,
+			`actions.completed {"ids":["call_10","call_11"]}`, `turn.failed {"status":"cancelled","error":"cancelled","usage":{"inputTokens":10,"outputTokens":10,"cacheReadTokens":0,"cacheWriteTokens":0}}`,
 		}
 		if diff := cmp.Diff(want, told(t, s, id, "action.result", "actions.completed", "turn.failed")); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)

@@ -40,6 +40,7 @@ type owner struct {
 	asking   bool     // a step began whose reply is not known to be saved
 	ids      []string // deliveries that the open turn answers
 	config   configuration
+	asks     asks
 	begun    begun
 	places   []session.Place // that let the turn run
 	left     string          // scope of the line that the session has left without a place; who is next has to be woken
@@ -81,7 +82,7 @@ func (o *owner) leave(ctx context.Context, err error) error {
 	case errors.Is(err, errLost):
 		return nil
 	case errors.Is(err, errHandOff) && o.stuck(ctx):
-		if done, err := o.endFailed(ctx, errTimeout, o.spent()); done && err == nil {
+		if done, err := o.endFailed(ctx, errTimeout, o.spent(ctx)); done && err == nil {
 			return nil
 		}
 		return o.handOff(ctx)
@@ -106,9 +107,9 @@ func (o *owner) act(ctx context.Context) (done bool, err error) {
 	s := o.state
 	switch {
 	case s.Phase == session.Open && (s.Stopped() || s.Preempted()):
-		return o.endFlagged(ctx, nil)
+		return o.endFlagged(ctx, nil, o.spent(ctx))
 	case s.Phase == session.Open && s.Tries > session.MaxTries:
-		return o.endFailed(ctx, task.ErrWorkerLost, o.spent())
+		return o.endFailed(ctx, task.ErrWorkerLost, o.spent(ctx))
 	case s.Phase == session.Open && o.short(ctx):
 		return false, errHandOff
 	case s.Phase == session.Open:

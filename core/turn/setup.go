@@ -22,20 +22,11 @@ type setup struct {
 }
 
 func (o *owner) setup(ctx context.Context) (setup, error) {
-	if err := o.configure(ctx); err != nil {
+	config, bound, err := o.effective(ctx)
+	if err != nil {
 		return setup{}, err
 	}
-	config := o.config.Config
-	var s setup
-	if o.state.Task != nil {
-		var err error
-		if s.task, err = o.boundTask(ctx, *o.state.Task); err != nil {
-			return setup{}, err
-		}
-		if s.task != nil {
-			override(&config, *s.task)
-		}
-	}
+	s := setup{task: bound}
 	s.request = model.Request{
 		ModelID: config.ModelID, System: config.SystemPrompt, MaxTokens: config.MaxTokens, Temperature: config.Temperature,
 	}
@@ -53,6 +44,31 @@ func (o *owner) setup(ctx context.Context) (setup, error) {
 		}
 	}
 	return s, o.addSkills(ctx, &s, config)
+}
+
+// asks says which model a turn asks; "" is the default one.
+type asks struct {
+	turn    int64
+	modelID string
+}
+
+// effective is the configuration of the open turn, a task's own words over the session's, and the task if it has one whose run is still
+// this one.
+func (o *owner) effective(ctx context.Context) (config session.Config, bound *task.Task, err error) {
+	if err := o.configure(ctx); err != nil {
+		return config, nil, err
+	}
+	config = o.config.Config
+	if o.state.Task != nil {
+		if bound, err = o.boundTask(ctx, *o.state.Task); err != nil {
+			return config, nil, err
+		}
+		if bound != nil {
+			override(&config, *bound)
+		}
+	}
+	o.asks = asks{o.state.TurnSeq, config.ModelID}
+	return config, bound, nil
 }
 
 // configuration is what was read of the session's configuration, once for an ownership.

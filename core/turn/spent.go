@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"context"
 	"time"
 
 	"github.com/steadfast-agents/steadfast/core/contract"
@@ -10,7 +11,21 @@ import (
 )
 
 // spent is what the open turn's saved steps used, whoever owned it then.
-func (o *owner) spent() contract.Usage { return wireUsage(modelUsage(o.state.Spent)) }
+func (o *owner) spent(ctx context.Context) contract.Usage {
+	return o.bill(ctx, modelUsage(o.state.Spent))
+}
+
+// bill is what the open turn used, with what it cost. Where it cannot be read which model the turn asks, nobody knows the cost.
+func (o *owner) bill(ctx context.Context, used model.Usage) contract.Usage {
+	bill := wireUsage(used)
+	if o.asks.turn != o.state.TurnSeq {
+		if _, _, err := o.effective(ctx); err != nil {
+			return bill
+		}
+	}
+	bill.CostUSD = loop.CostOf(o.Model, o.asks.modelID, used)
+	return bill
+}
 
 func spentOf(u model.Usage) session.Spent {
 	return session.Spent{In: int64(u.InputTokens), Out: int64(u.OutputTokens), Read: int64(u.CacheReadTokens), Written: int64(u.CacheWriteTokens)}

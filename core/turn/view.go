@@ -173,9 +173,8 @@ func (v *view) said() []contract.EventData {
 
 func (v *view) stepDone(step int) contract.StepCompleted {
 	u := v.reply.Usage
-	done := contract.StepCompleted{Step: step, Usage: contract.Usage{
-		InputTokens: u.InputTokens, OutputTokens: u.OutputTokens, CacheReadTokens: u.CacheReadTokens, CacheWriteTokens: u.CacheWriteTokens,
-	}}
+	done := contract.StepCompleted{Step: step, Usage: wireUsage(u)}
+	done.Usage.CostUSD = loop.CostOf(v.Model, v.asks.modelID, u)
 	if !v.started.IsZero() {
 		done.DurationMs = v.Now().Sub(v.started).Milliseconds()
 	}

@@ -25,7 +25,7 @@ func (o *owner) work(ctx context.Context) (done bool, err error) {
 		return false, err
 	}
 	if o.state.Task != nil && setup.task == nil { // its run is over elsewhere: so is the turn
-		return o.endFlagged(ctx, nil)
+		return o.endFlagged(ctx, nil, o.spent(ctx))
 	}
 	h, err := o.load(ctx)
 	if err != nil {
@@ -67,7 +67,7 @@ func (o *owner) work(ctx context.Context) (done bool, err error) {
 
 // finish turns what the run came to into the end of the turn, or into a reason to read again.
 func (o *owner) finish(ctx context.Context, view *view, out loop.Outcome, err error) (bool, error) {
-	usage := wireUsage(out.Usage)
+	usage := o.bill(ctx, out.Usage)
 	switch {
 	case err == nil:
 		return o.endCompleted(ctx, view, out, usage)
@@ -79,7 +79,7 @@ func (o *owner) finish(ctx context.Context, view *view, out loop.Outcome, err er
 		if !o.state.Stopped() && !o.state.Preempted() {
 			return false, errReload
 		}
-		return o.endFlagged(ctx, out.Finished)
+		return o.endFlagged(ctx, out.Finished, usage)
 	case errors.Is(err, errParked):
 		return true, nil
 	case errors.Is(err, errReload), errors.Is(err, errLost):
