@@ -20,28 +20,39 @@ type begun map[string]*model.ToolResult
 const outcomeUnknown = "The call was begun before, and its worker stopped before the result was saved. It is not run a second time. " +
 	"Whether it took effect is not known: find out, or ask, before doing it again."
 
-// markOnce marks a call of a tool that must not run twice before it runs. Whoever finds the mark does not run the call: its result
-// is that the outcome is unknown. A mark whose own answer was lost is read again: if this owner wrote it and has not gone on, the
-// call was never begun.
-func (j *journal) markOnce(ctx context.Context, call model.ToolUse) error {
+// mark marks a call that must not run twice before it runs; asks says that a person must have approved it. One that nobody was asked
+// about waits; one that was not approved is answered. Whoever finds the mark of another worker does not run the call: its result is
+// that the outcome is unknown. A mark whose own answer was lost is read again: if this owner wrote it and has not gone on, the call
+// was never begun.
+func (j *journal) mark(ctx context.Context, call model.ToolUse, asks bool) error {
 	if result, was := j.begun[call.ID]; was {
 		if result != nil { // only its save was lost
 			return &loop.Answered{Result: *result}
 		}
 		return unknown(call)
 	}
-	mark, err := j.Table.Approval(ctx, j.id, call.ID)
+	a, err := j.Table.Approval(ctx, j.id, call.ID)
+	none := fault.Is(err, fault.NotFound)
+	var mark store.Write
 	switch {
-	case fault.Is(err, fault.NotFound):
-		write := store.NewExecution(session.Executes(j.id, contract.ActionCall{ID: call.ID, Name: call.Name}, j.me, j.Now()))
-		err = j.commit(ctx, j.state.Hold(j.me, j.Now()), true, write)
-	case err != nil:
+	case err != nil && !none:
 		return errors.Join(errReload, err)
-	case !mark.ExecutedBy(j.me):
+	case a.ExecutedBy(j.me):
+		j.begins(call)
+		return nil
+	case a.Status == session.Executing:
 		j.log.WarnContext(ctx, "a call that must not run twice was begun before", "tool", call.Name, "call", call.ID)
 		return unknown(call)
+	case none && asks, a.Status == session.Pending:
+		return loop.ErrWait
+	case none:
+		mark = store.NewExecution(session.Executes(j.id, contract.ActionCall{ID: call.ID, Name: call.Name}, j.me, j.Now()))
+	case a.Status != session.Approved:
+		return &loop.Answered{Result: refusal(call, a)}
+	default:
+		mark = store.ChangeApproval(a.Execute(j.me, j.Now()))
 	}
-	if err != nil {
+	if err := j.commit(ctx, j.state.Hold(j.me, j.Now()), true, mark); err != nil {
 		return err
 	}
 	j.begins(call)

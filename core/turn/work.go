@@ -170,13 +170,11 @@ func (j *journal) MayRun(ctx context.Context, call model.ToolUse) error {
 	if j.view.err != nil {
 		return j.view.err
 	}
-	switch spec := j.setup.spec(call); {
-	case spec.RequireApproval:
-		return j.approved(ctx, call)
-	case spec.RunsOnce(call.Input):
-		return j.markOnce(ctx, call)
+	spec := j.setup.spec(call)
+	if !spec.RequireApproval && !spec.RunsOnce(call.Input) {
+		return nil
 	}
-	return nil
+	return j.mark(ctx, call, spec.RequireApproval)
 }
 
 // SaveResults keeps the results of a step.
