@@ -45,7 +45,7 @@ var samples = []sample{
 	{"run-agent-task", nil, `null`},
 	{"get-task", whenDone, `200 {output string status string taskId string}`},
 	{"cancel-task", nil, `409 {code string message string}`},
-	{"create-task", nil, `200 {output string status string taskId string}`},
+	{"create-task", nil, `200 {output string status string taskId string usage {cacheReadTokens number cacheWriteTokens number inputTokens number outputTokens number}}`},
 	{"agency-route", nil, `[{agentId string decision string kind string}]`}, // nobody is a reviewer on a table of its own
 	{"agency-task", nil, `{error string status string taskId string}`},
 	{"agency-check-in", nil, `null`},
