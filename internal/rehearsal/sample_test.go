@@ -43,7 +43,7 @@ var samples = []sample{
 	{"stream-session", withBearer, "200 " + turn},
 	{"stop-session", nil, `202 {stopping bool}`},
 	{"run-agent-task", nil, `null`},
-	{"get-task", whenDone, `200 {output string status string taskId string}`},
+	{"get-task", whenDone, `200 {output string status string taskId string usage {cacheReadTokens number cacheWriteTokens number inputTokens number outputTokens number}}`},
 	{"cancel-task", nil, `409 {code string message string}`},
 	{"create-task", nil, `200 {output string status string taskId string usage {cacheReadTokens number cacheWriteTokens number inputTokens number outputTokens number}}`},
 	{"agency-route", nil, `[{agentId string decision string kind string}]`}, // nobody is a reviewer on a table of its own
