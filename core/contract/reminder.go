@@ -6,7 +6,7 @@ const FireReminderType = "Fire Reminder"
 // FireReminder is its detail. A reminder that has moved on since is not fired.
 type FireReminder struct {
 	ReminderID string  `json:"reminderId"`
-	At         Instant `json:"at"`                  // the firing that is meant
+	At         Instant `json:"at,omitempty"`        // the firing that is meant; by hand, if it is absent, the next
 	NotBefore  Instant `json:"notBefore,omitempty"` // it was sent early: whoever fires it waits until then
 	Manual     bool    `json:"manual,omitempty"`    // asked for by hand: it fires at once, also where timers are off
 }
@@ -47,4 +47,14 @@ type Reminder struct {
 // Reminders is a list of them, by the time they fire.
 type Reminders struct {
 	Reminders []Reminder `json:"reminders"`
+}
+
+// ReminderFired is what a firing of a reminder came to.
+type ReminderFired struct {
+	ReminderID string   `json:"reminderId"`
+	SessionIDs []string `json:"sessionIds"`       // the conversation, if it was told
+	Outcome    string   `json:"outcome"`          // fired; stale: fired before, cancelled, moved on or running elsewhere; off; lost
+	Action     string   `json:"action,omitempty"` // what its handler made of it: stop, skip, delivered
+	Error      string   `json:"error,omitempty"`  // of its handler, or why it was refused
+	Code       string   `json:"code,omitempty"`   // of a refusal, where it was asked for by hand
 }

@@ -26,6 +26,8 @@ type AdmitIn struct {
 	DeliveryID string             // "": one is made
 	Token      *string            // the HTTP continuation token, "" for the first message of a session; nil on other ways in
 
+	Files map[string]string // texts for the session's workspace, by path; they are there before the model is asked
+
 	with []store.Write // what is to happen in the same moment or not at all
 }
 
@@ -58,6 +60,9 @@ func (in AdmitIn) validate() error {
 		return fault.New(fault.Invalid, "%s: %d bytes, the limit is %d", text, len(in.Text), contract.MaxMessageBytes)
 	case in.Admission != contract.Preempt && in.Admission != contract.Coalesce && in.Admission != contract.Reject:
 		return fault.New(fault.Invalid, `admission: must be "preempt", "coalesce" or "reject"`)
+	}
+	if err := contract.CheckSend(in.Text, in.Files); err != nil {
+		return err
 	}
 	if err := contract.CheckID(session, in.SessionID); err != nil {
 		return err
@@ -95,7 +100,7 @@ func (f Admit) try(ctx context.Context, in AdmitIn) (receipt contract.Delivery, 
 		return f.known(ctx, in, err)
 	}
 	receipt = contract.Delivery{DeliveryID: in.DeliveryID, SessionID: in.SessionID, ContinuationToken: token}
-	message := store.Message{Number: change.To.Admitted, DeliveryID: in.DeliveryID, Text: in.Text, Admission: in.Admission, At: now.UnixMilli()}
+	message := store.Message{Number: change.To.Admitted, DeliveryID: in.DeliveryID, Text: in.Text, Admission: in.Admission, At: now.UnixMilli(), Files: in.Files}
 	writes := append(in.with, store.NewDelivery(receipt, now.Unix(), now.Add(deliveryLife).Unix()), store.NewMessage(in.SessionID, message), store.ChangeState(change))
 	err = f.Table.Commit(ctx, writes...)
 	switch {

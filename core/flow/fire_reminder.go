@@ -12,34 +12,41 @@ import (
 	"github.com/steadfast-agents/steadfast/core/store"
 )
 
-// FireReminder fires a reminder: its prompt becomes a message of the conversation in the same transaction that counts the firing and
-// sets the next time, so a firing that is delivered twice, or swept, is one message.
+// FireReminder fires a reminder. Its prompt becomes a message of the conversation in the same transaction that counts the firing and
+// sets the next time, so a firing that is delivered twice, or swept, is one message. Where it names a handler the firing is claimed and
+// started, the handler runs, and the firing's end and the reminder's next time are one transaction.
 type FireReminder struct {
 	Reminders
-	Off   bool                                             // only what is fired by hand fires
-	Sleep func(ctx context.Context, d time.Duration) error // nil: a timer
+	Handlers []schedule.ReminderHandler
+	Off      bool                                             // only what is fired by hand fires
+	Lease    time.Duration                                    // how long a handler may take where the context has no deadline, default 15 minutes
+	Sleep    func(ctx context.Context, d time.Duration) error // nil: a timer
 }
-
-// Firing says what became of one.
-type Firing string
 
 // What may become of a firing.
 const (
-	Fired       Firing = "fired"
-	FiringStale Firing = "stale" // fired before, cancelled, or moved on
-	FiringOff   Firing = "off"
-	FiringLost  Firing = "lost" // the conversation takes no messages, or the handler is gone: the reminder ends
+	FiringFired = "fired"
+	FiringStale = "stale" // fired before, cancelled, moved on, or a handler is at it
+	FiringOff   = "off"
+	FiringLost  = "lost" // the conversation takes no messages, or the handler is gone: the reminder ends
 )
 
 // Do fires a reminder. Idempotent. Faults: Unavailable (deliver it again).
-func (f FireReminder) Do(ctx context.Context, in contract.FireReminder) (Firing, error) {
+func (f FireReminder) Do(ctx context.Context, in contract.FireReminder) (contract.ReminderFired, error) {
 	if f.Off && !in.Manual {
-		return FiringOff, nil
+		f.log().InfoContext(ctx, "reminders are off", "reminder", in.ReminderID)
+		return firing(in.ReminderID, FiringOff), nil
 	}
 	if err := f.wait(ctx, in.NotBefore); err != nil {
-		return "", err
+		return firing(in.ReminderID, ""), err
 	}
-	return racing(ctx, func() (Firing, bool, error) { return f.try(ctx, in) })
+	fired, err := racing(ctx, func() (contract.ReminderFired, bool, error) { return f.try(ctx, in) })
+	fired.ReminderID, fired.SessionIDs = in.ReminderID, append([]string{}, fired.SessionIDs...)
+	return fired, err
+}
+
+func firing(id, outcome string) contract.ReminderFired {
+	return contract.ReminderFired{ReminderID: id, SessionIDs: []string{}, Outcome: outcome}
 }
 
 // wait lets a firing that was sent early come in time.
@@ -52,26 +59,28 @@ func (f FireReminder) wait(ctx context.Context, until contract.Instant) error {
 	return fault.Wrap(fault.Unavailable, sleep(ctx, f.Sleep, min(ahead, schedule.Near)), "wait for a reminder's time")
 }
 
-func (f FireReminder) try(ctx context.Context, in contract.FireReminder) (Firing, bool, error) {
+func (f FireReminder) try(ctx context.Context, in contract.FireReminder) (contract.ReminderFired, bool, error) {
 	r, err := f.Table.Reminder(ctx, in.ReminderID)
 	if fault.Is(err, fault.NotFound) {
-		return FiringStale, true, nil
+		return firing(in.ReminderID, FiringStale), true, nil
 	}
 	if err != nil {
-		return "", false, err
+		return contract.ReminderFired{}, false, err
 	}
-	if r.Status != schedule.Active || in.At != "" && in.At != contract.At(r.Next()) {
+	if r.Status != schedule.Active || in.At != contract.At(r.Next()) {
 		f.rearmFar(ctx, r)
-		return FiringStale, true, nil
+		return firing(in.ReminderID, FiringStale), true, nil
 	}
 	s, err := f.Table.State(ctx, r.SessionID)
 	switch {
 	case fault.Is(err, fault.NotFound) || err == nil && s.Phase == session.Deleted:
-		return FiringLost, true, f.Table.DropReminder(ctx, r.SessionID, r.ReminderID)
+		return firing(in.ReminderID, FiringLost), true, f.Table.DropReminder(ctx, r.SessionID, r.ReminderID)
 	case err != nil:
-		return "", false, err
+		return contract.ReminderFired{}, false, err
 	case s.Mode != session.Chat:
 		return f.lose(ctx, r, schedule.SessionEnded)
+	case r.Run != "":
+		return f.handle(ctx, r, in.Manual)
 	}
 	return f.send(ctx, r)
 }
@@ -85,32 +94,47 @@ func (f FireReminder) rearmFar(ctx context.Context, r schedule.ReminderRow) {
 }
 
 // lose ends a reminder that cannot fire.
-func (f FireReminder) lose(ctx context.Context, r schedule.ReminderRow, reason string) (Firing, bool, error) {
+func (f FireReminder) lose(ctx context.Context, r schedule.ReminderRow, reason string) (contract.ReminderFired, bool, error) {
 	err := f.Table.Commit(ctx, store.ChangeReminder(r.Lose(reason, f.Now()))...)
 	if fault.Is(err, fault.Conflict) {
-		return "", false, nil
+		return contract.ReminderFired{}, false, nil
 	}
 	if err == nil {
 		f.log().WarnContext(ctx, "a reminder has ended", "reminder", r.ReminderID, "reason", reason)
 	}
-	return FiringLost, err == nil, err
+	return contract.ReminderFired{Outcome: FiringLost, Error: reason}, err == nil, err
 }
 
 // send fires the prompt form.
-func (f FireReminder) send(ctx context.Context, r schedule.ReminderRow) (Firing, bool, error) {
+func (f FireReminder) send(ctx context.Context, r schedule.ReminderRow) (contract.ReminderFired, bool, error) {
 	change := r.Fire(f.Now())
 	_, settled, err := Admit{f.Edges}.try(ctx, AdmitIn{
 		SessionID: r.SessionID, Caller: r.Owner, Text: r.Message(change.To.FireCount), Admission: contract.Coalesce,
 		DeliveryID: deliveryOf(r), with: store.ChangeReminder(change),
 	})
 	if err != nil || !settled {
-		return "", false, err
+		return contract.ReminderFired{}, false, err
 	}
 	f.arm(ctx, f.Alarms, change.To)
-	return Fired, true, nil
+	return contract.ReminderFired{Outcome: FiringFired, SessionIDs: []string{r.SessionID}}, true, nil
 }
 
 // deliveryOf names the message of a reminder's present firing.
 func deliveryOf(r schedule.ReminderRow) string {
 	return fmt.Sprintf("rem:%s:%d", r.ReminderID, r.NextFireAt)
+}
+
+// DispatchReminder fires a reminder by hand, once for each call, in the way that production does: the firing that comes next comes now.
+type DispatchReminder struct{ FireReminder }
+
+// Do fires it, also where reminders are off, and says what it came to. Faults: NotFound, Conflict (reminder_ended), Unavailable.
+func (f DispatchReminder) Do(ctx context.Context, reminderID string) (contract.ReminderFired, error) {
+	r, err := f.Table.Reminder(ctx, reminderID)
+	if err == nil && r.Status != schedule.Active {
+		err = fault.New(fault.Conflict, "the reminder is %s", r.Status).Because("reminder_ended")
+	}
+	if err != nil {
+		return firing(reminderID, ""), err
+	}
+	return f.FireReminder.Do(ctx, contract.FireReminder{ReminderID: reminderID, At: contract.At(r.Next()), Manual: true})
 }

@@ -59,7 +59,7 @@ func (f Receive) Do(ctx context.Context, in ReceiveIn) (contract.Delivery, error
 
 func (in ReceiveIn) admit(sessionID string) AdmitIn {
 	m := in.Message
-	return AdmitIn{SessionID: sessionID, Caller: in.Caller, Text: m.Text, Admission: m.Admission, DeliveryID: m.DeliveryID}
+	return AdmitIn{SessionID: sessionID, Caller: in.Caller, Text: m.Text, Admission: m.Admission, DeliveryID: m.DeliveryID, Files: m.Files}
 }
 
 // named admits the message to a conversation that is there.
@@ -135,7 +135,7 @@ func (e Edges) first(s session.State, receipt contract.Delivery, m contract.Mess
 		store.NewEvents(s.SessionID, session.Me{}, []contract.SessionEvent{started(s, now)}, expires(now)),
 		store.NewDelivery(receipt, now.Unix(), now.Add(deliveryLife).Unix()),
 		store.NewMessage(s.SessionID, store.Message{
-			Number: s.Admitted, DeliveryID: m.DeliveryID, Text: m.Text, Admission: m.Admission, At: now.UnixMilli(),
+			Number: s.Admitted, DeliveryID: m.DeliveryID, Text: m.Text, Admission: m.Admission, At: now.UnixMilli(), Files: m.Files,
 		}),
 	}
 }

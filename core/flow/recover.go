@@ -65,8 +65,8 @@ func (f Recover) one(ctx context.Context, k key.Key) (remedy string, err error) 
 		return f.task(ctx, row.Parts[0])
 	case "dispatch":
 		return f.dispatch(ctx, row.Parts[0])
-	case "firing":
-		return f.firing(ctx, row.Parts[0], row.Parts[1])
+	case "firing", "reminder firing":
+		return f.firing(ctx, k)
 	case "budget hold":
 		return f.hold(ctx, row.Parts[0], row.Parts[1])
 	case "reminder":

@@ -345,7 +345,7 @@ func deleting(s *stage.Stage) func(context.Context) error {
 func TestWhoeverFires(t *testing.T) {
 	fire := func(s *stage.Stage, at contract.Instant, reminderID string) func(context.Context) error {
 		return func(ctx context.Context) error {
-			_, err := flow.FireReminder{Reminders: s.Reminders()}.Do(ctx, contract.FireReminder{ReminderID: reminderID, At: at})
+			_, err := s.FireReminder().Do(ctx, contract.FireReminder{ReminderID: reminderID, At: at})
 			return err
 		}
 	}

@@ -3,13 +3,12 @@ package flow
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
-	"strconv"
 	"time"
 
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/key"
 	"github.com/steadfast-agents/steadfast/core/schedule"
 	"github.com/steadfast-agents/steadfast/core/session"
 	"github.com/steadfast-agents/steadfast/core/store"
@@ -24,9 +23,10 @@ type RunSchedule struct {
 	Tools     interface { // what handlers may call: a tool.Registry, which no other use-case is to link
 		Do(ctx context.Context, log *slog.Logger, toolUseID string, p task.Principal, name string, input json.RawMessage) (json.RawMessage, error)
 	}
-	Host  schedule.Host
-	Off   bool          // only what a person asks for runs
-	Lease time.Duration // how long a handler may take where the context has no deadline, default 15 minutes
+	Host   schedule.Host
+	Alarms Alarms        // of the reminders that handlers make; nil: they make none
+	Off    bool          // only what a person asks for runs
+	Lease  time.Duration // how long a handler may take where the context has no deadline, default 15 minutes
 }
 
 // scheduleChannel is the channel of the sessions of schedules.
@@ -75,8 +75,8 @@ func (f RunSchedule) begin(ctx context.Context, d schedule.Definition, at time.T
 	writes := f.first(s, contract.Delivery{DeliveryID: s.CreatedBy, SessionID: id}, m, now)
 	err := f.Table.Commit(ctx, append(writes, f.Table.NewFiring(schedule.Began(d.ID, at, id, now)))...)
 	switch {
-	case store.RefusedFiring(err, d.ID, at.UnixMilli()):
-		row, err := f.Table.Firing(ctx, d.ID, at.UnixMilli())
+	case store.RefusedBy(err, key.Firing(d.ID, at.UnixMilli())):
+		row, err := f.Table.Firing(ctx, key.Firing(d.ID, at.UnixMilli()))
 		for _, id := range row.Sessions {
 			f.wake(ctx, id) // the first delivery may have died before it did
 		}
@@ -96,13 +96,16 @@ func ranAs(row schedule.FiringRow, id string) contract.ScheduleRan {
 
 // handle claims and starts a handler's firing, and runs it if that was this worker's.
 func (f RunSchedule) handle(ctx context.Context, d schedule.Definition, at time.Time, manual bool) (contract.ScheduleRan, error) {
-	c := claiming{RunSchedule: f, id: d.ID, at: at, manual: manual, owner: f.NewID(), lease: f.lease(ctx)}
-	row, err := racing(ctx, func() (schedule.FiringRow, bool, error) { return c.step(ctx) })
-	if err != nil || row.Owner != c.owner {
+	lease := handlerLease(ctx, f.Lease, f.Now())
+	which := schedule.FiringRow{ScheduleID: d.ID, At: at.UnixMilli(), Manual: manual}
+	row, mine, err := claiming{Edges: f.Edges, firing: which, owner: f.NewID(), lease: lease}.start(ctx)
+	if err != nil || !mine {
 		return ranAs(row, d.ID), err
 	}
 	h := &hands{RunSchedule: f, id: d.ID, at: at}
-	failure := f.run(ctx, d, at, h)
+	failure := runHandler(ctx, lease, func(ctx context.Context) error {
+		return d.Handler.Run(ctx, schedule.Run{ScheduleID: d.ID, At: at, AppAuth: schedule.Principal(d.ID), Host: f.host(d.ID), Hands: h})
+	})
 	if failure != "" {
 		f.log().ErrorContext(ctx, "a schedule's handler failed", "schedule", d.ID, "at", contract.At(at), "error", failure)
 	}
@@ -120,96 +123,11 @@ func (f RunSchedule) handle(ctx context.Context, d schedule.Definition, at time.
 	return ranAs(end.To, d.ID), nil
 }
 
-// beforeTheEnd is kept for saving the end of a handler that takes as long as it may.
-const beforeTheEnd = 5 * time.Second
-
-// lease is how long the handler may take at most.
-func (f RunSchedule) lease(ctx context.Context) time.Duration {
-	if deadline, ok := ctx.Deadline(); ok {
-		return deadline.Sub(f.Now())
+// host is what the program shares with one of its schedules; reminders are the schedule's own.
+func (f RunSchedule) host(id string) schedule.Host {
+	h := f.Host
+	if f.Alarms != nil {
+		h.Reminders = HostReminders{Reminders{f.Edges, f.Alarms}, schedule.Principal(id)}
 	}
-	if f.Lease > 0 {
-		return f.Lease
-	}
-	return 15 * time.Minute
-}
-
-// run calls the handler and gives what it failed with, "" if it did not.
-func (f RunSchedule) run(ctx context.Context, d schedule.Definition, at time.Time, h *hands) (failure string) {
-	defer func() {
-		if p := recover(); p != nil {
-			failure = fmt.Sprintf("panic: %v", p)
-		}
-	}()
-	ctx, cancel := context.WithTimeout(ctx, max(f.lease(ctx)-beforeTheEnd, time.Second))
-	defer cancel()
-	run := schedule.Run{ScheduleID: d.ID, At: at, AppAuth: schedule.Principal(d.ID), Host: f.Host, Hands: h}
-	if err := d.Handler.Run(ctx, run); err != nil {
-		return clipError(err)
-	}
-	return ""
-}
-
-// clipError keeps an error short enough for a row.
-func clipError(err error) string {
-	text := []rune(err.Error())
-	return string(text[:min(len(text), 1000)])
-}
-
-// claiming is one worker's way to a firing.
-type claiming struct {
-	RunSchedule
-	id     string
-	at     time.Time
-	manual bool
-	owner  string
-	lease  time.Duration
-}
-
-// step does the next write on the way, and is settled when the firing is started by this worker, or another's.
-func (c claiming) step(ctx context.Context) (schedule.FiringRow, bool, error) {
-	row, err := c.Table.Firing(ctx, c.id, c.at.UnixMilli())
-	now := c.Now()
-	var w store.Write
-	switch claim, free := row.Claim(c.owner, now); {
-	case fault.Is(err, fault.NotFound):
-		w = c.Table.NewFiring(schedule.ClaimFirst(c.id, c.at, c.manual, c.owner, now))
-	case err != nil:
-		return row, false, err
-	case row.Owner == c.owner && row.Status == schedule.FiringClaimed:
-		w = store.ChangeFiring(row.Start(c.lease, now))
-	case row.Owner == c.owner || !free:
-		return row, true, nil
-	default:
-		w = store.ChangeFiring(claim)
-	}
-	if err := c.Table.Commit(ctx, w); !fault.Is(err, fault.Conflict) {
-		return row, false, err
-	}
-	return row, false, nil
-}
-
-// firing looks after a firing that is due.
-func (f Recover) firing(ctx context.Context, id, at string) (string, error) {
-	ms, err := strconv.ParseInt(at, 10, 64)
-	if err != nil {
-		return "leave", nil
-	}
-	row, err := f.Table.Firing(ctx, id, ms)
-	if fault.Is(err, fault.NotFound) {
-		return "leave", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	remedy, change := row.Sweep(f.Now(), age(f.Now(), row.ClaimedAt))
-	if done, err := f.rearm(ctx, remedy != schedule.LeaveFiring, store.ChangeFiring(change)); done || err != nil {
-		return "leave", err
-	}
-	when := contract.At(time.UnixMilli(row.At))
-	if remedy == schedule.FiringCountLost {
-		f.log().ErrorContext(ctx, "a schedule's firing was lost: its worker died in the middle, and nobody knows what it did", "schedule", id, "at", when)
-		return "firing lost", nil
-	}
-	return "firing deliver", f.Bus.RunSchedule(ctx, contract.RunSchedule{ScheduleID: id, At: when, Manual: row.Manual})
+	return h
 }

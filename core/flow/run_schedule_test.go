@@ -43,7 +43,7 @@ func firing(id string) contract.RunSchedule {
 func row(t *testing.T, s *stage.Stage) schedule.FiringRow {
 	t.Helper()
 	at, _ := firing("alerts").At.Time()
-	f, err := s.Edges.Table.Firing(context.Background(), "alerts", at.UnixMilli())
+	f, err := s.Edges.Table.Firing(context.Background(), key.Firing("alerts", at.UnixMilli()))
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package flow
 import (
 	"context"
 	"iter"
-	"slices"
 	"time"
 
 	"github.com/steadfast-agents/steadfast/core/contract"
@@ -86,13 +85,13 @@ func (f Subscribe) replay(ctx context.Context, c store.Connection, sessionID str
 		telling, cancel = context.WithDeadline(ctx, deadline.Add(-replayReserve))
 		defer cancel()
 	}
-	resets := slices.Contains(c.Features, contract.FeatureReset)
+	wants := retell.WantsOf(c.Features)
 	for turn, err := range retell.Turns(upTo(f.events(ctx, sessionID, begin), before, &next)) {
 		if err == nil && !turn.Ended() && !all {
 			return next, false, nil // its owner's
 		}
 		if err == nil { // of a turn that goes on nothing is taken back here: that could overtake what its next owner tells
-			err = f.Tell(telling, c.ID, turn.Messages(resets && turn.Ended())...)
+			err = f.Tell(telling, c.ID, turn.Messages(retell.Wants{Resets: wants.Resets && turn.Ended(), Approvals: wants.Approvals})...)
 		}
 		switch {
 		case err == nil:

@@ -40,6 +40,7 @@ const (
 	ApprovalPrefix = "APPROVAL#"
 	FilePrefix     = "FILE#"
 	ReminderPrefix = "REMINDER#"
+	FiredPrefix    = "FIRED#"
 	PartPrefix     = "PART#"
 	StatusSK       = "STATUS"
 	DispatchSK     = "DISPATCH"
@@ -164,12 +165,12 @@ func Reminder(reminderID string) Key { return Key{"REMINDER#" + reminderID, "REM
 
 // ReminderFiring is one instant of a reminder, in milliseconds.
 func ReminderFiring(reminderID string, at int64) Key {
-	return Key{"REMINDER#" + reminderID, "FIRED#" + millis(at)}
+	return Key{"REMINDER#" + reminderID, FiredPrefix + millis(at)}
 }
 
 // Firing is one instant of a schedule, in milliseconds.
 func Firing(scheduleID string, at int64) Key {
-	return Key{"SCHEDULE#" + scheduleID, "FIRED#" + millis(at)}
+	return Key{"SCHEDULE#" + scheduleID, FiredPrefix + millis(at)}
 }
 
 // Budget is what is set for a budget's scope.

@@ -34,9 +34,9 @@ func Parse(k Key) (row Row, ok bool) {
 		if k.SK == "REMINDER" {
 			return Row{"reminder", []string{rest}}, true
 		}
-		return numbered("reminder firing", rest, k.SK, "FIRED#")
+		return numbered("reminder firing", rest, k.SK, FiredPrefix)
 	case "SCHEDULE":
-		return numbered("firing", rest, k.SK, "FIRED#")
+		return numbered("firing", rest, k.SK, FiredPrefix)
 	case "SLOT":
 		if waiter, ok := strings.CutPrefix(k.SK, WaiterPrefix); ok {
 			since, session, ok := strings.Cut(waiter, "#")

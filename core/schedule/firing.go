@@ -20,7 +20,7 @@ const (
 //	none ─────────▶ claimed ─────────▶ started ─────────▶ done
 //	                 │   ▲                │ its lease is over: it may have done anything
 //	                 └───┘                └──────────────▶ lost
-//	         its lease is over: claimed again
+//	         its lease is over: claimed again, or dropped if its reminder has ended or moved on
 //
 // A file's firing is done in the write that begins its session.
 type FiringStatus string
@@ -31,11 +31,13 @@ const (
 	FiringStarted FiringStatus = "started"
 	FiringDone    FiringStatus = "done"
 	FiringLost    FiringStatus = "lost"
+	FiringDropped FiringStatus = "dropped"
 )
 
-// FiringRow is one instant of a schedule.
+// FiringRow is one instant of a schedule, or of a reminder that names a handler.
 type FiringRow struct {
-	ScheduleID string       `dynamodbav:"scheduleId"`
+	ScheduleID string       `dynamodbav:"scheduleId,omitempty"` // or
+	ReminderID string       `dynamodbav:"reminderId,omitempty"`
 	At         int64        `dynamodbav:"at"` // ms
 	Status     FiringStatus `dynamodbav:"status"`
 	Manual     bool         `dynamodbav:"manual,omitempty"`
@@ -44,9 +46,18 @@ type FiringRow struct {
 	ClaimedAt  int64        `dynamodbav:"claimedAt"`            // ms, first
 	Sessions   []string     `dynamodbav:"sessions,omitempty"`   // that it began or wrote to
 	Error      string       `dynamodbav:"error,omitempty"`      // of its handler
+	Action     Action       `dynamodbav:"action,omitempty"`     // what a reminder's handler made of it
 	ExpiresAt  int64        `dynamodbav:"expiresAt"`
 	DuePK      string       `dynamodbav:"duePk,omitempty"`
 	DueSK      string       `dynamodbav:"dueSk,omitempty"`
+}
+
+// Key is where the row lies.
+func (f FiringRow) Key() key.Key {
+	if f.ReminderID != "" {
+		return key.ReminderFiring(f.ReminderID, f.At)
+	}
+	return key.Firing(f.ScheduleID, f.At)
 }
 
 // FiringChange is a transition: the row to be, and the condition under which it may be written.
@@ -63,10 +74,13 @@ func Began(scheduleID string, at time.Time, sessionID string, now time.Time) Fir
 	}
 }
 
-// ClaimFirst is a firing of a handler that nobody has claimed.
-func ClaimFirst(scheduleID string, at time.Time, manual bool, owner string, now time.Time) FiringRow {
-	f := FiringRow{ScheduleID: scheduleID, At: at.UnixMilli(), Manual: manual, Status: FiringClaimed, Owner: owner, ClaimedAt: now.UnixMilli(), ExpiresAt: now.Add(FiringLife).Unix()}
-	return f.leased(now.Add(firingLease))
+// ClaimFirst claims a firing of a handler that nobody has claimed. Of f count only whose it is, At and Manual.
+func (f FiringRow) ClaimFirst(owner string, now time.Time) FiringRow {
+	first := FiringRow{
+		ScheduleID: f.ScheduleID, ReminderID: f.ReminderID, At: f.At, Manual: f.Manual, Status: FiringClaimed, Owner: owner,
+		ClaimedAt: now.UnixMilli(), ExpiresAt: now.Add(FiringLife).Unix(),
+	}
+	return first.leased(now.Add(firingLease))
 }
 
 func (f FiringRow) leased(until time.Time) FiringRow {
@@ -75,8 +89,7 @@ func (f FiringRow) leased(until time.Time) FiringRow {
 }
 
 func (f FiringRow) due(at time.Time) FiringRow {
-	k := key.Firing(f.ScheduleID, f.At)
-	f.DuePK, f.DueSK = key.DuePK(k.PK), key.DueSK(at.UnixMilli())
+	f.DuePK, f.DueSK = key.DuePK(f.Key().PK), key.DueSK(at.UnixMilli())
 	return f
 }
 
@@ -108,6 +121,20 @@ func (f FiringRow) End(sessions []string, failure string) FiringChange {
 	return FiringChange{f, to, cond.And(cond.Eq("status", FiringStarted), cond.Eq("owner", f.Owner))}
 }
 
+// Ended is End with what a reminder's handler made of the firing.
+func (f FiringRow) Ended(a Action, sessions []string, failure string) FiringChange {
+	c := f.End(sessions, failure)
+	c.To.Action = a
+	return c
+}
+
+// Drop is for a firing that was claimed, and whose reminder has ended or moved on before it started.
+func (f FiringRow) Drop() FiringChange {
+	to := f.released()
+	to.Status = FiringDropped
+	return FiringChange{f, to, cond.And(cond.Eq("status", FiringClaimed), cond.Eq("owner", f.Owner))}
+}
+
 // FiringRemedy is what a sweep does about a firing.
 type FiringRemedy string
 
@@ -115,6 +142,7 @@ type FiringRemedy string
 const (
 	LeaveFiring     FiringRemedy = "leave"
 	DeliverFiring   FiringRemedy = "deliver" // its worker died before it started
+	DropFiring      FiringRemedy = "drop"    // a reminder's that has ended or moved on; Sweep does not know
 	FiringCountLost FiringRemedy = "lost"    // its worker died in the middle: reported, never run again
 )
 

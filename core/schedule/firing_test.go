@@ -12,7 +12,7 @@ import (
 // TestFirings has a row for each status and moment.
 func TestFirings(t *testing.T) {
 	now := time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC)
-	claimed := schedule.ClaimFirst("a", now, false, "me", now)
+	claimed := schedule.FiringRow{ScheduleID: "a", At: now.UnixMilli()}.ClaimFirst("me", now)
 	started := claimed.Start(10*time.Minute, now).To
 	ended := started.End([]string{"s"}, "boom").To
 	began := schedule.Began("a", now, "s", now)

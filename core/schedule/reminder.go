@@ -13,12 +13,12 @@ import (
 
 // Status is how a reminder stands.
 //
-//	         fired, more to come
-//	            ┌───┐
-//	            ▼   │    fired the last time, or stopped by its handler
-//	 new ───▶ active ──▶ done
-//	            ├──────▶ cancelled     by a person, a model, a program
-//	            └──────▶ lost          its handler or its conversation is gone
+//	        fired, more to come
+//	           ┌───┐
+//	           ▼   │    fired the last time, or stopped by its handler
+//	new ───▶ active ──▶ done
+//	           ├──────▶ cancelled     by a person, a model, a program
+//	           └──────▶ lost          its handler or its conversation is gone
 type Status string
 
 // The statuses.
@@ -29,10 +29,11 @@ const (
 	Lost      Status = "lost"
 )
 
-// Why a reminder is lost.
+// Why a reminder is lost; and what a reminder says of its last firing, while it goes on.
 const (
-	HandlerLost  = "handler_lost"
-	SessionEnded = "session_ended"
+	HandlerLost   = "handler_lost"
+	SessionEnded  = "session_ended"
+	HandlerFailed = "handler_failed" // or its process died in the middle
 )
 
 // Limits of reminders.
@@ -156,11 +157,25 @@ func (r ReminderRow) Fire(now time.Time) ReminderChange {
 	return ReminderChange{r, to.at(next), r.stands()}
 }
 
-// Stop is Fire for a reminder whose handler wants no more.
-func (r ReminderRow) Stop(now time.Time) ReminderChange {
-	to := r
-	to.FireCount++
-	return ReminderChange{r, to.end(Done, "", now), r.stands()}
+// Ran is Fire for a reminder whose handler has run: firing is that firing, which has ended or was lost.
+func (r ReminderRow) Ran(firing FiringRow, now time.Time) ReminderChange {
+	c := r.Fire(now)
+	if firing.Action == Stop {
+		to := r
+		to.FireCount++
+		c.To = to.end(Done, "", now)
+	}
+	if firing.Status == FiringLost || firing.Error != "" {
+		c.To.Reason = HandlerFailed
+	} else {
+		c.To.Reason = ""
+	}
+	return c
+}
+
+// Firing is which firing of a handler comes next.
+func (r ReminderRow) Firing(manual bool) FiringRow {
+	return FiringRow{ReminderID: r.ReminderID, At: r.NextFireAt, Manual: manual}
 }
 
 // Lose ends a reminder that cannot fire any more.

@@ -8,10 +8,10 @@ import (
 	"github.com/steadfast-agents/steadfast/core/schedule"
 )
 
-// Firing reads a firing of a schedule; at is in milliseconds. Faults: NotFound, Unavailable.
-func (t Table) Firing(ctx context.Context, scheduleID string, at int64) (schedule.FiringRow, error) {
+// Firing reads a firing by its key. Faults: NotFound, Unavailable.
+func (t Table) Firing(ctx context.Context, k key.Key) (schedule.FiringRow, error) {
 	var f schedule.FiringRow
-	found, err := t.getInto(ctx, key.Firing(scheduleID, at), &f)
+	found, err := t.getInto(ctx, k, &f)
 	if err == nil && (!found || f.ExpiresAt <= t.now().Unix()) {
 		err = fault.New(fault.NotFound, "no such firing")
 	}
@@ -20,17 +20,12 @@ func (t Table) Firing(ctx context.Context, scheduleID string, at int64) (schedul
 
 // NewFiring is the write of a firing that nobody has claimed.
 func (t Table) NewFiring(f schedule.FiringRow) Write {
-	w := create(key.Firing(f.ScheduleID, f.At), "ScheduleFiring", f)
+	w := create(f.Key(), "ScheduleFiring", f)
 	w.cond = new(absentOrExpired(t.now().Unix()))
 	return w
 }
 
 // ChangeFiring is the write of a transition.
 func ChangeFiring(c schedule.FiringChange) Write {
-	return change(key.Firing(c.To.ScheduleID, c.To.At), c.From, c.To, c.If)
-}
-
-// RefusedFiring reports whether the firing refused a Commit.
-func RefusedFiring(err error, scheduleID string, at int64) bool {
-	return RefusedBy(err, key.Firing(scheduleID, at))
+	return change(c.To.Key(), c.From, c.To, c.If)
 }

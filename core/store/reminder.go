@@ -68,7 +68,15 @@ func (t Table) SessionReminders(ctx context.Context, sessionID string) (active, 
 	return active, ended, nil
 }
 
-// DropReminder removes a reminder, whatever became of it. Idempotent. Faults: Unavailable.
+// DropReminder removes a reminder, whatever became of it, and its firings. Idempotent. Faults: Unavailable.
 func (t Table) DropReminder(ctx context.Context, sessionID, id string) error {
+	for row, err := range t.query(ctx, scope{pk: key.Reminder(id).PK, keys: prefix(key.FiredPrefix)}) {
+		if err != nil {
+			return err
+		}
+		if err := t.Commit(ctx, remove(keyOf(row))); err != nil {
+			return err
+		}
+	}
 	return t.Commit(ctx, remove(key.Reminder(id)), remove(key.SessionReminder(sessionID, id)))
 }

@@ -16,13 +16,13 @@ import (
 func TestFiringRows(t *testing.T) {
 	each(t, func(t *testing.T, b bench) {
 		now := b.clock.Now()
-		first := schedule.ClaimFirst("a", now, true, "w-1", now)
+		first := schedule.FiringRow{ScheduleID: "a", At: now.UnixMilli(), Manual: true}.ClaimFirst("w-1", now)
 		wants(t, "the first claim", b.Commit(t.Context(), b.NewFiring(first)), "")
-		err := b.Commit(t.Context(), b.NewFiring(schedule.ClaimFirst("a", now, false, "w-2", now)))
-		if wants(t, "another's", err, fault.Conflict); !store.RefusedFiring(err, "a", now.UnixMilli()) {
+		err := b.Commit(t.Context(), b.NewFiring(schedule.FiringRow{ScheduleID: "a", At: now.UnixMilli()}.ClaimFirst("w-2", now)))
+		if wants(t, "another's", err, fault.Conflict); !store.RefusedBy(err, first.Key()) {
 			t.Errorf("%v does not say that the firing refused", err)
 		}
-		got, err := b.Firing(t.Context(), "a", now.UnixMilli())
+		got, err := b.Firing(t.Context(), first.Key())
 		if diff := cmp.Diff(first, got); diff != "" || err != nil {
 			t.Errorf("%v, row (-want +got):\n%s", err, diff)
 		}
@@ -44,11 +44,11 @@ func TestFiringRows(t *testing.T) {
 		if due := dueKeys(t, b, late); len(due) > 0 {
 			t.Errorf("due after the end: %v", due)
 		}
-		if got, err := b.Firing(t.Context(), "a", now.UnixMilli()); err != nil || got.Status != schedule.FiringDone || got.Error != "boom" || got.Owner != "" {
+		if got, err := b.Firing(t.Context(), first.Key()); err != nil || got.Status != schedule.FiringDone || got.Error != "boom" || got.Owner != "" {
 			t.Errorf("the end = %+v, %v", got, err)
 		}
 		b.clock.Advance(schedule.FiringLife + time.Second)
-		_, err = b.Firing(t.Context(), "a", now.UnixMilli())
+		_, err = b.Firing(t.Context(), first.Key())
 		wants(t, "a week later", err, fault.NotFound)
 		wants(t, "anew in its place", b.Commit(t.Context(), b.NewFiring(schedule.Began("a", now, "s", b.clock.Now()))), "")
 	})

@@ -40,7 +40,8 @@ type Stage struct {
 	Model   *fake.Model
 	Edges   flow.Edges
 	Later   bus.Later
-	Program schedule.Set // the schedules that "Run Schedule" may name
+	Program schedule.Set               // the schedules that "Run Schedule" may name
+	Ticks   []schedule.ReminderHandler // that reminders may name
 	Engine  *turn.Engine
 	Ran     *Counter               // what counting tools did
 	Watch   *Watch                 // looks at the table after every write
@@ -146,7 +147,7 @@ func (s *Stage) Handle(ctx context.Context, e fake.Event) error {
 		if err := json.Unmarshal(e.Detail, &d); err != nil {
 			return err
 		}
-		_, err := flow.FireReminder{Reminders: s.Reminders()}.Do(ctx, d)
+		_, err := s.FireReminder().Do(ctx, d)
 		return err
 	}
 	return nil
@@ -155,9 +156,14 @@ func (s *Stage) Handle(ctx context.Context, e fake.Event) error {
 // Reminders are the stage's use-cases of reminders.
 func (s *Stage) Reminders() flow.Reminders { return flow.Reminders{Edges: s.Edges, Alarms: s.Later} }
 
+// FireReminder is what fires them.
+func (s *Stage) FireReminder() flow.FireReminder {
+	return flow.FireReminder{Reminders: s.Reminders(), Handlers: s.Ticks}
+}
+
 // RunSchedule is what runs the program's schedules.
 func (s *Stage) RunSchedule() flow.RunSchedule {
-	return flow.RunSchedule{Edges: s.Edges, Schedules: s.Program, Tools: s.Engine.Tools}
+	return flow.RunSchedule{Edges: s.Edges, Schedules: s.Program, Tools: s.Engine.Tools, Alarms: s.Later}
 }
 
 // asked reads an event for who wants its envelope too.
