@@ -13,6 +13,12 @@ import (
 //go:embed instructions.md
 var instructions string
 
+// prices are what models cost, before the prices that are built in: {"model id": {"input": 1, "output": 5}}, in dollars for a million
+// tokens.
+//
+//go:embed prices.json
+var prices []byte
+
 // files are the skills as they lie in the folder, also those whose names begin with a dot or an underscore.
 //
 //go:embed all:skills
@@ -23,5 +29,6 @@ func Content() host.Content {
 	return host.Content{
 		Instructions: strings.TrimSpace(instructions), Tools: Tools(),
 		SkillFolders: []skill.Root{{FS: files, Path: "skills", Name: "agent/skills", Flat: true}}, Skills: Skills(),
+		Prices: prices,
 	}
 }

@@ -111,7 +111,7 @@ func (t *talk) say(ctx context.Context, text string) error {
 		}
 	}
 	if u := answer.Usage; u != nil && !t.s.json {
-		t.s.note("[%s]", tokens(u.InputTokens, u.OutputTokens, u.CacheReadTokens, u.CacheWriteTokens))
+		t.s.note("[%s%s]", tokens(u.InputTokens, u.OutputTokens, u.CacheReadTokens, u.CacheWriteTokens), cost(u.CostUSD))
 	}
 	var told *client.Error
 	switch {

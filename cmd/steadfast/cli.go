@@ -39,6 +39,7 @@ type cli struct {
 	Eval      eval      `cmd:"" help:"Measure what a skill is worth: run its test cases with and without it."`
 	Trigger   trigger   `cmd:"" help:"Measure how well a skill's description makes a model reach for it."`
 
+	Budget budgetCommands `cmd:"" help:"What model calls may cost: show, set and drop budgets."`
 	Agency agencyCommands `cmd:"" help:"Persistent agents: watch them, wake them, try their rules, pause them."`
 
 	Trajectory trajectory `cmd:"" help:"Print the turns of a saved stream: calls, reply, usage."`

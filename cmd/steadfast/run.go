@@ -14,6 +14,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/loop"
 	"github.com/steadfast-agents/steadfast/core/model"
+	"github.com/steadfast-agents/steadfast/core/money"
 	"github.com/steadfast-agents/steadfast/core/task"
 	"github.com/steadfast-agents/steadfast/core/tool"
 )
@@ -39,6 +40,7 @@ type ran struct {
 	Limit      string           `json:"limit,omitempty"`
 	Steps      int              `json:"steps"`
 	Usage      model.Usage      `json:"usage"`
+	CostUSD    *float64         `json:"costUsd,omitempty"`
 }
 
 // Run implements the command.
@@ -54,16 +56,16 @@ func (o oneShot) Run(c *cli, s *surroundings) error {
 		return err
 	}
 	defer stop()
-	once.Model, once.Principal = asked, task.User(c.who())
+	once.Model, once.Principal = o.priced(asked), task.User(c.who())
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
 	if once.Schema == nil {
 		return o.text(ctx, s, once)
 	}
 	res, err := loop.RunInto[json.RawMessage](ctx, once)
-	out := ran{Output: res.Output, Structured: res.Structured, StopReason: res.StopReason, Limit: res.Limit, Steps: res.Steps, Usage: res.Usage}
+	out := ran{Output: res.Output, Structured: res.Structured, StopReason: res.StopReason, Limit: res.Limit, Steps: res.Steps, Usage: res.Usage, CostUSD: res.CostUSD}
 	if err != nil {
-		s.note("[%s]", spent(out.Usage, out.Steps))
+		s.note("[%s%s]", spent(out.Usage, out.Steps), cost(out.CostUSD))
 		return o.explain(ctx, err)
 	}
 	return s.ran(out, indented(res.Output))
@@ -79,7 +81,7 @@ func (o oneShot) text(ctx context.Context, s *surroundings, once loop.Once) erro
 	if err != nil {
 		return fmt.Errorf("encode the answer: %w", err)
 	}
-	out := ran{Output: quoted, StopReason: res.StopReason, Limit: res.Limit, Steps: res.Steps, Usage: res.Usage}
+	out := ran{Output: quoted, StopReason: res.StopReason, Limit: res.Limit, Steps: res.Steps, Usage: res.Usage, CostUSD: res.CostUSD}
 	if res.Limit != "" {
 		s.note("[cut short by the limit of %s]", res.Limit)
 	}
@@ -156,13 +158,21 @@ func (s *surroundings) ran(out ran, answer string) error {
 		return fmt.Errorf("encode the answer: %w", err)
 	}
 	s.print(raw, "%s", answer)
-	s.note("[%s]", spent(out.Usage, out.Steps))
+	s.note("[%s%s]", spent(out.Usage, out.Steps), cost(out.CostUSD))
 	return nil
 }
 
 // spent is what a run used, in words.
 func spent(u model.Usage, steps int) string {
 	return fmt.Sprintf("%d %s, %s", steps, plural(steps, "step"), tokens(u.InputTokens, u.OutputTokens, u.CacheReadTokens, u.CacheWriteTokens))
+}
+
+// cost writes what a usage cost, where that is known.
+func cost(dollars *float64) string {
+	if dollars == nil {
+		return ", price not known"
+	}
+	return ", " + money.Dollars(*dollars).String()
 }
 
 // tokens writes figures of a usage; those of a cache only where there are some.

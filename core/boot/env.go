@@ -24,6 +24,10 @@ type Env struct {
 	Temperature          float64           // BEDROCK_TEMPERATURE, default 0.7
 	ContextTokens        int               // BEDROCK_CONTEXT_TOKENS, default 0: what the model package knows of the model
 	Compaction           string            // COMPACTION, "summary" or "drop"
+	GuardrailID          string            // GUARDRAIL_ID, of every model call; "": none
+	GuardrailVersion     string            // GUARDRAIL_VERSION, default DRAFT
+	Memory               string            // AGENT_MEMORY, what is kept of users across conversations: "none", "table" or "agentcore"
+	MemoryID             string            // AGENT_MEMORY_ID, of an AgentCore Memory, which is then used whatever Memory says
 	WebSocketEndpoint    string            // WEBSOCKET_ENDPOINT, https://
 	StreamEndpoint       string            // STREAM_ENDPOINT, https://; "": streams are not offered
 	CognitoIssuer        string            // COGNITO_ISSUER
@@ -71,6 +75,8 @@ func Load(getenv func(string) string, needs ...Need) (Env, error) {
 		MaxTokens: r.number("BEDROCK_MAX_TOKENS", 4096, 1, 1_000_000), Temperature: r.fraction("BEDROCK_TEMPERATURE", 0.7),
 		ContextTokens: r.number("BEDROCK_CONTEXT_TOKENS", 0, 0, 10_000_000), Compaction: r.oneOf("COMPACTION", "summary", "drop"),
 		WebSocketEndpoint: r.url("WEBSOCKET_ENDPOINT"), StreamEndpoint: r.url("STREAM_ENDPOINT"), CognitoIssuer: r.url("COGNITO_ISSUER"), CognitoClientID: getenv("COGNITO_CLIENT_ID"),
+		GuardrailID: getenv("GUARDRAIL_ID"), GuardrailVersion: getenv("GUARDRAIL_VERSION"),
+		Memory: r.oneOf("AGENT_MEMORY", "none", "table", "agentcore"), MemoryID: getenv("AGENT_MEMORY_ID"),
 		MCPAllowedHosts: list(getenv("MCP_ALLOWED_HOSTS")), HTTPAllowedHosts: list(getenv("HTTP_ALLOWED_HOSTS")), SystemTaskPrincipals: getenv("SYSTEM_TASK_PRINCIPALS"),
 		SchedulesEnabled: r.oneOf("SCHEDULES_ENABLED", "true", "false") == "true", ScheduleGroup: r.or("SCHEDULE_GROUP", "default"), SchedulerRoleARN: getenv("SCHEDULER_ROLE_ARN"), ScheduleDeadLetters: getenv("SCHEDULE_DEAD_LETTER_ARN"),
 		MaxTurns: r.number("MAX_RUNNING_TURNS", 0, 0, 10_000), MaxTurnsOfOne: r.number("MAX_RUNNING_TURNS_PER_PRINCIPAL", 0, 0, 10_000),
@@ -81,6 +87,9 @@ func Load(getenv func(string) string, needs ...Need) (Env, error) {
 	}
 	if strings.HasPrefix(e.EventSource, "aws.") {
 		r.problems = append(r.problems, "EVENT_SOURCE must not start with aws.")
+	if e.Memory == "agentcore" && e.MemoryID == "" {
+		r.problems = append(r.problems, "AGENT_MEMORY_ID is missing")
+	}
 	}
 	if len(r.problems) > 0 {
 		return Env{}, fault.New(fault.Invalid, "environment: %s", strings.Join(r.problems, "; "))

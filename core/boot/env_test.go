@@ -20,7 +20,7 @@ func TestDefaults(t *testing.T) {
 	got, err := boot.Load(from(nil))
 	want := boot.Env{
 		EventBusName: "default", EventSource: "readysetcloud.agent", Region: "us-east-1", BedrockRegion: "us-east-1",
-		MaxTokens: 4096, Temperature: 0.7, Compaction: "summary", MaxTaskDepth: 8, ScheduleGroup: "default", SchedulesEnabled: true,
+		MaxTokens: 4096, Temperature: 0.7, Compaction: "summary", Memory: "none", MaxTaskDepth: 8, ScheduleGroup: "default", SchedulesEnabled: true,
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("Load of nothing: %v (-want +got):\n%s", err, diff)
@@ -34,11 +34,12 @@ func TestLoad(t *testing.T) {
 		"WEBSOCKET_ENDPOINT": "https://ws.example.com/live/", "COGNITO_ISSUER": "https://issuer.example.com/pool", "COGNITO_CLIENT_ID": "c",
 		"MCP_ALLOWED_HOSTS": " mcp.example.com , ,tools.example.com", "HTTP_ALLOWED_HOSTS": "api.example.com, *.example.org", "SYSTEM_TASK_PRINCIPALS": "ada:*", "MAX_TASK_DEPTH": "3",
 		"BEDROCK_CONTEXT_TOKENS": "16000", "COMPACTION": "drop", "SNAPSHOT_FORMAT": "strands", "SCHEDULE_GROUP": "g", "SCHEDULES_ENABLED": "false", "SCHEDULER_ROLE_ARN": "arn:aws:iam::1:role/r", "SCHEDULE_DEAD_LETTER_ARN": "arn:aws:sqs:q",
+		"GUARDRAIL_ID": "gr1", "GUARDRAIL_VERSION": "3", "AGENT_MEMORY": "agentcore", "AGENT_MEMORY_ID": "mem-1",
 		"MAX_RUNNING_TURNS": "50", "MAX_RUNNING_TURNS_PER_PRINCIPAL": "2",
 	}), boot.Table, boot.WebSocket, boot.Issuer, boot.ClientID)
 	want := boot.Env{
 		TableName: "agents", EventBusName: "apps", EventSource: "acme.agent", Region: "eu-west-1", BedrockRegion: "us-west-2", ModelID: "m",
-		MaxTokens: 100, ContextTokens: 16000, Compaction: "drop", WebSocketEndpoint: "https://ws.example.com/live", CognitoIssuer: "https://issuer.example.com/pool", CognitoClientID: "c",
+		MaxTokens: 100, ContextTokens: 16000, Compaction: "drop", GuardrailID: "gr1", GuardrailVersion: "3", Memory: "agentcore", MemoryID: "mem-1", WebSocketEndpoint: "https://ws.example.com/live", CognitoIssuer: "https://issuer.example.com/pool", CognitoClientID: "c",
 		MCPAllowedHosts: []string{"mcp.example.com", "tools.example.com"}, HTTPAllowedHosts: []string{"api.example.com", "*.example.org"}, SystemTaskPrincipals: "ada:*", MaxTaskDepth: 3, Strands: true,
 		ScheduleGroup: "g", SchedulerRoleARN: "arn:aws:iam::1:role/r", ScheduleDeadLetters: "arn:aws:sqs:q",
 		MaxTurns: 50, MaxTurnsOfOne: 2,
@@ -74,6 +75,8 @@ func TestProblems(t *testing.T) {
 		{"not a number at all", map[string]string{"BEDROCK_TEMPERATURE": "NaN"}, nil, "BEDROCK_TEMPERATURE must be a number from 0 to 1"},
 		{"window", map[string]string{"BEDROCK_CONTEXT_TOKENS": secret}, nil, "BEDROCK_CONTEXT_TOKENS must be a whole number from 0 to 10000000"},
 		{"compaction", map[string]string{"COMPACTION": secret}, nil, "COMPACTION must be summary or drop"},
+		{"memory", map[string]string{"AGENT_MEMORY": secret}, nil, "AGENT_MEMORY must be none or table or agentcore"},
+		{"memory without an id", map[string]string{"AGENT_MEMORY": "agentcore"}, nil, "AGENT_MEMORY_ID is missing"},
 		{"depth", map[string]string{"MAX_TASK_DEPTH": "65"}, nil, "MAX_TASK_DEPTH must be a whole number from 1 to 64"},
 		{"turns", map[string]string{"MAX_RUNNING_TURNS": "-1"}, nil, "MAX_RUNNING_TURNS must be a whole number from 0 to 10000"},
 		{"turns of one", map[string]string{"MAX_RUNNING_TURNS_PER_PRINCIPAL": secret}, nil, "MAX_RUNNING_TURNS_PER_PRINCIPAL must be a whole number from 0 to 10000"},

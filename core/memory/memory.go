@@ -47,10 +47,13 @@ type found struct {
 	Memories []string `json:"memories"`
 }
 
+// SearchName is the name of the tool that Search gives.
+const SearchName = "search_memory"
+
 // Search is the tool search_memory: the model looks for more than was recalled for the turn. It reads the memory it is made with and
 // no other.
 func Search(m loop.Memory) tool.Tool {
-	return tool.ReadOnly(tool.New("search_memory", "Searches what you remember of this user from earlier conversations.",
+	return tool.ReadOnly(tool.New(SearchName, "Searches what you remember of this user from earlier conversations.",
 		func(ctx tool.Context, in query) (found, error) {
 			memories, err := m.Recall(ctx, in.Query)
 			if memories == nil {

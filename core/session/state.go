@@ -84,6 +84,7 @@ type State struct {
 	Tries      int64    `dynamodbav:"tries"`      // claims since the last saved step
 	Prompt     int64    `dynamodbav:"prompt"`     // index of the turn's message.received
 	Tip        string   `dynamodbav:"tip,omitempty"`
+	Opening    string   `dynamodbav:"opening,omitempty"`  // the segment that the turn's prompt was written with
 	Task       *TaskRef `dynamodbav:"task,omitempty"`     // while the open turn is a task's
 	Queued     bool     `dynamodbav:"queued,omitempty"`   // it was told that it waits for a place
 	QueuedAt   int64    `dynamodbav:"queuedAt,omitempty"` // ms, since when: its place in the line

@@ -84,7 +84,7 @@ func (s State) Begin(me Me, o Opening, p Progress, now time.Time) Change {
 	switch {
 	case o.Opens():
 		to.Phase, to.TurnSeq, to.Seen, to.Task, to.Step, to.ApprovalsOpen = Open, o.To, s.Admitted, o.Task, 0, 0
-		to.Prompt, to.Spent, to.Asked = p.Prompt, Spent{}, false
+		to.Prompt, to.Opening, to.Spent, to.Asked = p.Prompt, p.Tip, Spent{}, false
 		to.LeaseUntil = now.Add(Lease).UnixMilli()
 		to = to.served()
 	case s.Mode == TaskRun:

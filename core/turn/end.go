@@ -29,6 +29,7 @@ type ending struct {
 
 // endCompleted ends the turn with its answer.
 func (o *owner) endCompleted(ctx context.Context, v *view, out loop.Outcome, usage contract.Usage) (bool, error) {
+	o.keepInMind(ctx, out)
 	text := out.Final.PlainText()
 	e := ending{status: task.Completed, output: text, usage: &usage, outcome: "completed"}
 	e.data = append(v.said(), v.stepDone(v.step), contract.TurnCompleted{Result: text, Limit: out.Limit, Usage: usage})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/flow"
 	"github.com/steadfast-agents/steadfast/core/loop"
 	"github.com/steadfast-agents/steadfast/core/session"
@@ -39,6 +40,9 @@ type Engine struct {
 	Sleep        func(ctx context.Context, d time.Duration) error // between attempts of a model call; nil: real
 }
 
+
+	// Memories gives what is kept of a user across conversations; nil: nothing is.
+	Memories func(owner contract.Principal, sessionID string) loop.Memory
 // Why an owner stops what it is doing. None of them leaves the package.
 var (
 	errReload  = errors.New("read the session again")

@@ -19,6 +19,7 @@ type setup struct {
 	tools   []tool.Tool
 	servers map[string]contract.MCPServer // external ones, whose tools lend adds
 	task    *task.Task                    // nil: not a task's turn, or its run is over
+	memory  loop.Memory                   // of the user; nil: none
 }
 
 func (o *owner) setup(ctx context.Context) (setup, error) {
@@ -39,10 +40,11 @@ func (o *owner) setup(ctx context.Context) (setup, error) {
 	s.tools, s.servers = o.Tools.Default(), config.MCPServers
 	if config.Tools != nil {
 		var unknown []string
-		if s.tools, unknown = o.Tools.Pick(ownTools(config.Tools)...); len(unknown) > 0 {
+		if s.tools, unknown = o.Tools.Pick(o.ownTools(config.Tools)...); len(unknown) > 0 {
 			o.log.WarnContext(ctx, "unknown tools are left out", "tools", unknown)
 		}
 	}
+	o.addMemory(&s, config)
 	return s, o.addSkills(ctx, &s, config)
 }
 

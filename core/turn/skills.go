@@ -7,6 +7,7 @@ import (
 
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/memory"
 	"github.com/steadfast-agents/steadfast/core/model"
 	"github.com/steadfast-agents/steadfast/core/session"
 	"github.com/steadfast-agents/steadfast/core/skill"
@@ -101,9 +102,11 @@ func (o *owner) addSkills(ctx context.Context, s *setup, c session.Config) error
 	return nil
 }
 
-// ownTools are the names that a session picked, without those that its skills bring.
-func ownTools(names []string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == skill.ActivateName || n == skill.ReadName })
+// ownTools are the names that a session picked, without those that its skills and its memory bring.
+func (o *owner) ownTools(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(n string) bool {
+		return n == skill.ActivateName || n == skill.ReadName || n == memory.SearchName && o.memory() != nil
+	})
 }
 
 // reportSkills puts what is wrong with the skills into the log of a session that begins.

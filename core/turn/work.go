@@ -36,6 +36,7 @@ func (o *owner) work(ctx context.Context) (done bool, err error) {
 	giveBack, err := o.lend(running, &setup)
 	defer giveBack()
 	if err == nil {
+		o.recall(running, &setup, h.Messages)
 		h, err = o.fit(running, setup, h)
 	}
 	if err != nil {

@@ -3,8 +3,11 @@
 package host
 
 import (
+	"cmp"
+	"errors"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
 	"github.com/steadfast-agents/steadfast/core/bedrock"
@@ -12,7 +15,9 @@ import (
 	"github.com/steadfast-agents/steadfast/core/boot/live"
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/loop"
 	"github.com/steadfast-agents/steadfast/core/mcp"
+	"github.com/steadfast-agents/steadfast/core/money"
 	"github.com/steadfast-agents/steadfast/core/skill"
 	"github.com/steadfast-agents/steadfast/core/tool"
 	"github.com/steadfast-agents/steadfast/core/turn"
@@ -25,6 +30,7 @@ type Content struct {
 	Tools        tool.Registry
 	SkillFolders []skill.Root  // where its skills lie
 	Skills       []skill.Skill // written in Go; they win over files of the same name
+	Prices       []byte        // what models cost, as money.Parse reads it; before the prices that are built in
 }
 
 // SkillSet gives the skills and what is wrong with them. A broken one is a finding, never an error.
@@ -47,7 +53,17 @@ func (c Content) Validate() error {
 	if set, _ := c.SkillSet(); len(set.ForModel()) > 0 {
 		tools = append(slices.Clone(tools), set.Tools(nil)...)
 	}
-	return fault.Wrap(fault.Invalid, tools.Validate(), "agent")
+	_, wrong := c.PriceList()
+	return fault.Wrap(fault.Invalid, errors.Join(tools.Validate(), wrong), "agent")
+}
+
+// PriceList are the built-in ones and the content's before them. Faults: Invalid.
+func (c Content) PriceList() (money.Prices, error) {
+	if len(c.Prices) == 0 {
+		return money.Default(), nil
+	}
+	own, err := money.Parse(c.Prices)
+	return money.Default().With(own), err
 }
 
 // Model is the model of sessions that name none, and by name every other one that Bedrock has.
@@ -55,7 +71,15 @@ func Model(e boot.Edges) bedrock.Model {
 	temperature := e.Temperature
 	return bedrock.Model{
 		Client: bedrockruntime.NewFromConfig(boot.Config("BEDROCK_RUNTIME", e.BedrockRegion)), ID: e.ModelID,
-		MaxTokens: e.MaxTokens, Temperature: &temperature, Log: e.Log,
+		MaxTokens: e.MaxTokens, Temperature: &temperature, Guardrail: bedrock.Guardrail{ID: e.GuardrailID, Version: e.GuardrailVersion}, Log: e.Log,
+	}
+}
+
+// Metered is a model under the budgets of scopes, which knows what its answers cost. Unsound prices are left out: Validate tells.
+func (c Content) Metered(e boot.Edges, m bedrock.Model, scopes ...string) loop.Meter {
+	prices, _ := c.PriceList()
+	return loop.Meter{
+		Model: m, ID: cmp.Or(m.ID, bedrock.DefaultModelID), Prices: prices, Ledger: e.Table, Scopes: scopes, NewID: e.NewID, Recent: &loop.BudgetCache{},
 	}
 }
 
@@ -78,8 +102,9 @@ func Engine(e boot.Edges, c Content) *turn.Engine {
 	}
 	asked := Model(e)
 	return &turn.Engine{
-		Edges: e.Edges, Model: asked, Compaction: compaction(e, asked), Tools: c.Tools, Servers: servers(e), Skills: turn.Skills{Set: set, Found: found, Uploads: &upload.Sessions{Edges: e.Edges}}, Instructions: c.Instructions, Sockets: live.Sockets(e), Strands: e.Strands,
+		Edges: e.Edges, Model: c.Metered(e, asked, money.Stack), Memories: memories(e), Compaction: compaction(e, asked), Tools: c.Tools, Servers: servers(e), Skills: turn.Skills{Set: set, Found: found, Uploads: &upload.Sessions{Edges: e.Edges}}, Instructions: c.Instructions, Sockets: live.Sockets(e), Strands: e.Strands,
 		Remembered: &turn.Memory{}, Capacity: turn.Capacity{Stack: e.MaxTurns, Principal: e.MaxTurnsOfOne},
+		Approvals: time.Duration(e.ApprovalHours) * time.Hour,
 	}
 }
 
