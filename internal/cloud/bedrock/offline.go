@@ -16,8 +16,8 @@ const DefaultDelay = 15 * time.Millisecond
 //
 //   - It calls tools it is told to: `call NAME`, `call NAME with {json}`, `call A and B` (both in one reply), `call NAME 3
 //     times`, `call A then call B` (B after A's result), `keep calling NAME` (without end). Without JSON the input is the
-//     smallest that fits the schema. Asked for the time, it calls a time tool if there is one. A forced tool choice is
-//     obeyed. With the results in hand it tells them.
+//     smallest that fits the schema. Asked for the time, it calls a time tool if there is one; asked "remind me in 1m to
+//     stretch", remind_me. A forced tool choice is obeyed. With the results in hand it tells them.
 //   - It remembers what the request holds: "what did I say first?" (or last), "what is my name?" after "my name is Ada".
 //   - It tells its tools ("what tools do you have?") and instructions ("what are your instructions?").
 //   - It does as told: `say N words`, `say "text"`, `slow N ms` (each token), `think aloud` and `think secretly` (signed or

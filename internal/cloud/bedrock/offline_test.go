@@ -16,6 +16,7 @@ import (
 const (
 	clock   = `{"toolSpec":{"name":"get_current_time","inputSchema":{"json":{"type":"object"}}}}`
 	weather = `{"toolSpec":{"name":"weather","inputSchema":{"json":{"type":"object","properties":{"city":{"type":"string"},"days":{"type":"integer","minimum":1},"note":{"type":"string"}},"required":["city","days"]}}}}`
+	remind  = `{"toolSpec":{"name":"remind_me","inputSchema":{"json":{"type":"object"}}}}`
 	note    = `{"toolSpec":{"name":"take_note","inputSchema":{"json":{"type":"object"}}}}`
 )
 
@@ -66,7 +67,7 @@ func TestOfflineTalk(t *testing.T) {
 }
 
 func TestOfflineCalls(t *testing.T) {
-	all := clock + "," + weather + "," + note
+	all := clock + "," + weather + "," + note + "," + remind
 	tests := []struct {
 		name, ask, choice string
 		want              []string
@@ -80,6 +81,9 @@ func TestOfflineCalls(t *testing.T) {
 		{"several times", `call take_note with {"n":1} 3 times`, "", []string{`take_note {"n":1}`, `take_note {"n":1}`, `take_note {"n":1}`}},
 		{"only the first stage", "call take_note then call weather", "", []string{"take_note {}"}},
 		{"the time", "What time is it?", "", []string{"get_current_time {}"}},
+		{"a reminder", "Please remind me in 1m to stretch.", "", []string{`remind_me {"delay":"1m","prompt":"Say \"It is time to stretch.\""}`}},
+		{"reminders", "remind me every 2 hours to drink water", "", []string{`remind_me {"every":"2h","prompt":"Say \"It is time to drink water.\""}`}},
+		{"no time that it knows", "remind me in 1 month to rest", "", nil},
 		{"forced", "hello", `{"tool":{"name":"weather"}}`, []string{`weather {"city":"hello","days":1}`}},
 		{"forced, with JSON for it", `call take_note and call weather with {"city":"x","days":9}`, `{"tool":{"name":"weather"}}`, []string{`weather {"city":"x","days":9}`}},
 		{"any", "hello", `{"any":{}}`, []string{"get_current_time {}"}},

@@ -1,6 +1,7 @@
 package bedrock
 
 import (
+	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"regexp"
@@ -39,7 +40,7 @@ func wantedNow(c conversation, d directives) []wanted {
 	case len(d.forever) > 0:
 		calls = d.forever
 	case c.round == 0 && len(d.stages) == 0:
-		calls = timeCall(c)
+		calls = append(timeCall(c), reminderCall(c)...)
 	}
 	if c.forced == "" || len(c.tools) == 0 {
 		return calls
@@ -76,6 +77,27 @@ func timeCall(c conversation) []wanted {
 		}
 	}
 	return nil
+}
+
+var asksReminder = regexp.MustCompile(`(?i)\bremind me (in|after|every) (\d{1,6}) ?(s|sec|seconds?|m|min|minutes?|h|hours?|d|days?)\b(?: to| about|:)? ([^\n"]+)`)
+
+// reminderCall calls remind_me, if the user asks to be reminded and it is there. Woken, the model says what it is time for.
+func reminderCall(c conversation) []wanted {
+	m := asksReminder.FindStringSubmatch(c.ask)
+	if m == nil || specOf(c.tools, "remind_me").Name == "" {
+		return nil
+	}
+	when := "delay"
+	if strings.EqualFold(m[1], "every") {
+		when = "every"
+	}
+	input, err := json.Marshal(map[string]string{
+		when: m[2] + strings.ToLower(m[3][:1]), "prompt": fmt.Sprintf(`Say "It is time to %s."`, strings.TrimRight(m[4], " .!")),
+	})
+	if err != nil { // text always encodes
+		return nil
+	}
+	return []wanted{{name: "remind_me", input: string(input)}}
 }
 
 // talk gives the text of a reply without calls.
