@@ -124,10 +124,11 @@ const (
 
 // SendMessage is the body of POST /agent/sessions/{sessionId}/messages. The first message of a session needs no ContinuationToken.
 type SendMessage struct {
-	Message           string    `json:"message"`
-	ContinuationToken string    `json:"continuationToken"`
-	Admission         Admission `json:"admission,omitempty"`
-	DeliveryID        string    `json:"deliveryId,omitempty"`
+	Message           string            `json:"message"`
+	ContinuationToken string            `json:"continuationToken"`
+	Admission         Admission         `json:"admission,omitempty"`
+	DeliveryID        string            `json:"deliveryId,omitempty"`
+	Files             map[string]string `json:"files,omitempty"` // texts for the session's workspace, by path
 }
 
 // StopSession is the body of POST /agent/sessions/{sessionId}/stop. Clear also cancels what waits.

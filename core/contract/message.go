@@ -6,8 +6,9 @@ type Message struct {
 	Text              string
 	SessionID         string
 	ContinuationToken string
-	DeliveryID        string    // the same again gets the first receipt; "": one is made
-	Admission         Admission // "": the channel's
+	DeliveryID        string            // the same again gets the first receipt; "": one is made
+	Admission         Admission         // "": the channel's
+	Files             map[string]string // texts for the session's workspace, by path
 }
 
 // RunScheduleType is the detail type of a firing of a schedule.

@@ -44,6 +44,8 @@ func busMessages() map[string]any {
 		"task_result":                  contract.TaskResult{TaskID: "t-1", Status: "COMPLETED", Output: "the answer"},
 		"task_result.failed":           contract.TaskResult{TaskID: "t-1", Status: "FAILED", Error: "cancelled"},
 		"send_message":                 contract.SendMessage{Message: "Hello", ContinuationToken: "tok", Admission: contract.Coalesce, DeliveryID: "dlv_1"},
+		"send_message.files":           contract.SendMessage{Message: "Read it.", ContinuationToken: "tok", Files: map[string]string{"notes/today.md": "# Today\n"}},
+		"session_files":                contract.SessionFiles{Files: []contract.FileInfo{{Path: "a.md", Bytes: 2}, {Path: "report.md", Bytes: 1200, Artifact: "report"}}},
 		"send_message.small":           contract.SendMessage{Message: "Hello", ContinuationToken: "tok"},
 		"stop_session":                 contract.StopSession{Clear: true},
 		"delivery":                     contract.Delivery{DeliveryID: "dlv_1", SessionID: "s-1", ContinuationToken: "tok"},
@@ -122,6 +124,9 @@ func sessionEvents() []contract.EventData {
 		contract.ApprovalRequested{ActionID: "c1", Name: "approve_pr", Input: json.RawMessage(`{"pr":7}`), ExpiresAt: "2026-03-02T10:00:00.000Z"},
 		contract.ApprovalResolved{ActionID: "c1", Name: "approve_pr", Decision: "denied", By: "user-1", Reason: "Not yet."},
 		contract.ActionsCompleted{IDs: []string{"c1"}},
+		contract.SubagentCalled{ID: "c1", Name: "researcher", Depth: 1, Request: "Find out."},
+		contract.SubagentCompleted{ID: "c1", Name: "researcher", Status: "error", Error: "timeout", Steps: 2, DurationMs: 1500, Usage: usage},
+		contract.ArtifactTagged{Path: "report.md", Artifact: "report", Bytes: 1200},
 		contract.ActionToolRetry{ID: "c1", Name: "lookup", Attempt: 2, Error: "timeout"},
 		contract.SkillsReported{Findings: []contract.SkillFinding{{
 			Severity: "error", Path: "skills/refund/SKILL.md", Line: 1, Code: "desc-missing", Text: "the description is missing", Skipped: true,

@@ -36,11 +36,13 @@ type (
 	MessageReceived struct {
 		Text        string   `json:"text"`
 		DeliveryIDs []string `json:"deliveryIds"`
+		Files       []string `json:"files,omitempty"` // paths of what they brought for the workspace
 	}
 	// NudgeDelivered is a message that a running turn took.
 	NudgeDelivered struct {
-		Text       string `json:"text"`
-		DeliveryID string `json:"deliveryId"`
+		Text       string   `json:"text"`
+		DeliveryID string   `json:"deliveryId"`
+		Files      []string `json:"files,omitempty"` // paths of what it brought for the workspace
 	}
 	// TurnStarted opens a turn.
 	TurnStarted struct {
@@ -111,6 +113,29 @@ type (
 		Findings []SkillFinding `json:"findings"`
 		More     int            `json:"more,omitempty"` // how many are not told
 	}
+	// ArtifactTagged says that a file of the session was made known as something to be used. The same file may be tagged again.
+	ArtifactTagged struct {
+		Path     string `json:"path"`
+		Artifact string `json:"artifact"` // as what
+		Bytes    int64  `json:"bytes"`
+	}
+	// SubagentCalled says that a call of a tool has begun that is another agent. ID is the call's.
+	SubagentCalled struct {
+		ID      string `json:"id"`
+		Name    string `json:"name"`
+		Depth   int    `json:"depth"` // from 1
+		Request string `json:"request"`
+	}
+	// SubagentCompleted says what it came to. Its usage is part of the turn's.
+	SubagentCompleted struct {
+		ID         string `json:"id"`
+		Name       string `json:"name"`
+		Status     string `json:"status"` // success or error
+		Error      string `json:"error,omitempty"`
+		Steps      int    `json:"steps"`
+		DurationMs int64  `json:"durationMs"`
+		Usage      Usage  `json:"usage"`
+	}
 	// ActionToolRetry says that a read runs again.
 	ActionToolRetry struct {
 		ID      string `json:"id"`
@@ -170,7 +195,9 @@ type Usage struct {
 }
 
 // Total is the number of all tokens.
-func (u Usage) Total() int { return u.InputTokens + u.OutputTokens + u.CacheReadTokens + u.CacheWriteTokens }
+func (u Usage) Total() int {
+	return u.InputTokens + u.OutputTokens + u.CacheReadTokens + u.CacheWriteTokens
+}
 
 // EventType names the type on the stream.
 func (SessionStarted) EventType() string     { return "session.started" }
@@ -193,4 +220,7 @@ func (ActionsRequested) EventType() string   { return "actions.requested" }
 func (ActionResult) EventType() string       { return "action.result" }
 func (ActionsCompleted) EventType() string   { return "actions.completed" }
 func (SkillsReported) EventType() string     { return "skills.reported" }
+func (ArtifactTagged) EventType() string     { return "artifact.tagged" }
+func (SubagentCalled) EventType() string     { return "subagent.called" }
+func (SubagentCompleted) EventType() string  { return "subagent.completed" }
 func (ActionToolRetry) EventType() string    { return "action.tool_retry" }

@@ -26,15 +26,20 @@ const partRing = 1_000_000
 // PutFile makes or replaces a file of a session; expires is the session's own, in seconds, or 0. A reader sees the old text or the
 // new one, whole. Of two writers at once the later wins. Idempotent. Faults: Limit, Unavailable.
 func (t Table) PutFile(ctx context.Context, sessionID, path, content string, expires int64) error {
+	return t.PutFileWith(ctx, sessionID, path, content, expires)
+}
+
+// PutFileWith is PutFile with more that is written in the same moment or refuses it. Faults: also Conflict.
+func (t Table) PutFileWith(ctx context.Context, sessionID, path, content string, expires int64, more ...Write) error {
 	for {
-		moved, err := t.replaceFile(ctx, sessionID, path, content, expires)
+		moved, err := t.replaceFile(ctx, sessionID, path, content, expires, more)
 		if err != nil || !moved {
 			return err
 		}
 	}
 }
 
-func (t Table) replaceFile(ctx context.Context, sessionID, path, content string, expires int64) (moved bool, err error) {
+func (t Table) replaceFile(ctx context.Context, sessionID, path, content string, expires int64, more []Write) (moved bool, err error) {
 	k := key.File(sessionID, path)
 	var was fileRow
 	if _, err := t.getInto(ctx, k, &was); err != nil {
@@ -43,7 +48,8 @@ func (t Table) replaceFile(ctx context.Context, sessionID, path, content string,
 	now := fileRow{Bytes: int64(len(content)), Artifact: was.Artifact, Revision: was.Revision + 1, ExpiresAt: expires}
 	row, err := encode(k, "File", now)
 	w := Write{key: k, put: row, err: err, cond: new(cond.EqOrAbsent("revision", was.Revision))}
-	switch err := t.Commit(ctx, w.withBody("text", content, 1+(was.Part+was.Parts)%partRing, expires)); {
+	file := w.withBody("text", content, 1+(was.Part+was.Parts)%partRing, expires)
+	switch err := t.Commit(ctx, append([]Write{file}, more...)...); {
 	case RefusedBy(err, k):
 		return true, nil
 	case err != nil:
@@ -101,6 +107,15 @@ func (t Table) Files(ctx context.Context, sessionID string) ([]contract.FileInfo
 		}
 	}
 	return all, nil
+}
+
+// TagFile tags a file as an artifact. Idempotent. Faults: NotFound, Unavailable.
+func (t Table) TagFile(ctx context.Context, sessionID, path, artifact string) error {
+	err := t.Commit(ctx, TagFile(sessionID, path, artifact))
+	if RefusedBy(err, key.File(sessionID, path)) {
+		return fault.New(fault.NotFound, "no such file: %s", path)
+	}
+	return err
 }
 
 // TagFile is the write that tags a file as an artifact, refused if there is no such file.

@@ -17,11 +17,16 @@ type Message struct {
 	Admission  contract.Admission `dynamodbav:"admission"`
 	At         int64              `dynamodbav:"at"` // ms
 	Task       *session.TaskRef   `dynamodbav:"task,omitempty"`
+	Files      map[string]string  `dynamodbav:"files,omitempty"` // what it brings for the workspace, by path
 }
 
 // Waiting is the message as the rules see it.
 func (m Message) Waiting() session.Waiting {
-	return session.Waiting{Number: m.Number, Bytes: len(m.Text), Task: m.Task}
+	bytes := len(m.Text)
+	for path, content := range m.Files {
+		bytes += len(path) + len(content)
+	}
+	return session.Waiting{Number: m.Number, Bytes: bytes, Task: m.Task}
 }
 
 // NewMessage is the write of an admitted message.

@@ -13,6 +13,8 @@ type Files interface {
 	ReadFile(ctx context.Context, path string) (string, error)
 	// WriteFile makes or replaces a file. Idempotent. Faults: also Limit.
 	WriteFile(ctx context.Context, path, content string) error
+	// TagFile makes a file known as an artifact, and says so in the session's log. Idempotent. Faults: also NotFound, Limit.
+	TagFile(ctx context.Context, path, artifact string) (contract.FileInfo, error)
 	// ListFiles describes all files by path.
 	ListFiles(ctx context.Context) ([]contract.FileInfo, error)
 }

@@ -29,8 +29,9 @@ func RetryReads(t Tool, tries int, wait time.Duration) Tool {
 
 type repeated struct {
 	Tool
-	tries int
-	wait  time.Duration
+	tries      int
+	wait       time.Duration
+	idempotent bool // a write that comes to the same however often it is done
 }
 
 func (r repeated) Spec() Spec {
@@ -42,11 +43,11 @@ func (r repeated) Spec() Spec {
 func (r repeated) Call(ctx Context, input json.RawMessage) (any, error) {
 	ctx = ctx.ready()
 	spec := r.Tool.Spec()
-	readOnly := spec.ReadOnly && !spec.Once
+	again := r.idempotent || spec.ReadOnly && !spec.Once
 	wait := r.wait
 	for try := 1; ; try++ {
 		output, err := r.Tool.Call(ctx, input)
-		if err == nil || !readOnly || try >= r.tries || !fault.Retryable(err) || ctx.Err() != nil {
+		if err == nil || !again || try >= r.tries || !fault.Retryable(err) || ctx.Err() != nil {
 			return output, err
 		}
 		if ctx.Retried != nil {

@@ -44,6 +44,8 @@ func (j *journal) approved(ctx context.Context, call model.ToolUse) error {
 	if err := j.commit(ctx, j.state.Hold(j.me, j.Now()), true, store.ChangeApproval(a.Execute(j.me, j.Now()))); err != nil {
 		return err
 	}
+	tagged, tags := j.files.tags()
+	data, writes = append(data, tagged...), append(writes, tags...)
 	j.begins(call)
 	return nil
 }

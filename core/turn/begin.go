@@ -160,7 +160,7 @@ func (o *owner) openingEvents(open opening, turnID string) []contract.SessionEve
 		if open.Task != nil {
 			started.TaskID = open.Task.ID
 		}
-		return o.events(turnID, started, contract.MessageReceived{Text: texts(open.prompt), DeliveryIDs: deliveryIDs(open.prompt)})
+		return o.events(turnID, started, contract.MessageReceived{Text: texts(open.prompt), DeliveryIDs: deliveryIDs(open.prompt), Files: filesOf(open.prompt...)})
 	case o.state.Mode == session.TaskRun:
 		return o.events("", contract.SessionFailed{Error: task.ErrCancelled})
 	}

@@ -199,6 +199,10 @@ func (o *owner) closeCalls(ctx context.Context, e *ending, finished []model.Tool
 	}
 	e.writes = append(e.writes, writes...)
 	open, data := answers(h.Messages, finished)
+	if len(finished) > 0 { // what they tagged stays tagged
+		tagged, writes := o.files.tags()
+		data, e.writes = append(tagged, data...), append(e.writes, writes...)
+	}
 	data = append(asked, data...)
 	switch {
 	case len(open) > 0:

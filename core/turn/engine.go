@@ -7,11 +7,12 @@ package turn
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"time"
 
-	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/flow"
 	"github.com/steadfast-agents/steadfast/core/loop"
 	"github.com/steadfast-agents/steadfast/core/session"
@@ -27,6 +28,7 @@ type Engine struct {
 	Tools        tool.Registry
 	Servers      Servers // nil: external servers that sessions name are not connected
 	Skills       Skills
+	Workspace    fs.FS          // files of the program that every session sees in its own until it writes over them; nil: none
 	Instructions string         // the system prompt of sessions that have none; default loop.DefaultSystemPrompt
 	Sockets      *socket.Caster // nil: nobody follows
 	Strands      bool           // also write each turn's history in the TypeScript package's shape
@@ -38,11 +40,11 @@ type Engine struct {
 	HandOff      time.Duration                                    // with less time than this left, another invocation goes on; default a fifth of what the invocation has, at most a minute
 	Poll         time.Duration                                    // how often flags are looked at; default 1 s
 	Sleep        func(ctx context.Context, d time.Duration) error // between attempts of a model call; nil: real
-}
-
 
 	// Memories gives what is kept of a user across conversations; nil: nothing is.
 	Memories func(owner contract.Principal, sessionID string) loop.Memory
+}
+
 // Why an owner stops what it is doing. None of them leaves the package.
 var (
 	errReload  = errors.New("read the session again")

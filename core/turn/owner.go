@@ -45,6 +45,7 @@ type owner struct {
 	places   []session.Place // that let the turn run
 	left     string          // scope of the line that the session has left without a place; who is next has to be woken
 	placed   atomic.Int64    // when the write of their lease was sent, ns
+	files    *fileRows       // of the run, for its tools
 	skills
 	tooLong tooLong
 }

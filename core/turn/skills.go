@@ -134,6 +134,16 @@ func (o *owner) reportSkills(ctx context.Context) error {
 // the model is needed to activate it. A task whose request is /name and words does the words by the skill, in a session of its own;
 // in the session that asked for the task the skill is not active.
 func (o *owner) said(ctx context.Context, messages []store.Message, t *task.Task) ([]model.Block, error) {
+	all, err := o.spoken(ctx, messages, t)
+	if err != nil {
+		return nil, err
+	}
+	files, err := o.keepFiles(ctx, messages)
+	return append(all, files...), err
+}
+
+// spoken is what the messages say in words.
+func (o *owner) spoken(ctx context.Context, messages []store.Message, t *task.Task) ([]model.Block, error) {
 	all := blocks(messages)
 	if !slices.ContainsFunc(messages, func(m store.Message) bool { return strings.HasPrefix(strings.TrimSpace(m.Text), "/") }) {
 		return all, nil

@@ -50,6 +50,7 @@ func (o *owner) work(ctx context.Context) (done bool, err error) {
 		return false, err
 	}
 	o.active.Reset(h.Messages)
+	o.files = o.fileRows()
 	runner := loop.Runner{
 		Model: o.Model, Request: setup.request, Tools: setup.tools, Limits: o.limits(), Journal: &journal{owner: o, view: view, setup: setup},
 		Spent: loop.Spent{Steps: int(o.state.Step+1) / 2, Usage: modelUsage(o.state.Spent)}, // a step is saved twice: its calls, then their results
@@ -119,13 +120,15 @@ func (o *owner) keepFinished(ctx context.Context, finished []model.ToolResult, v
 	if err != nil {
 		return err
 	}
+	tagged, writes := o.files.tags()
+	data = append(data, tagged...)
 	if calls, missing := openCalls(h.Messages); len(missing) == len(finished) { // only the save was cut
 		data = append(data, contract.ActionsCompleted{IDs: callIDs(calls)}, v.stepDone(v.step))
-		return errors.Join(o.save(ctx, s, session.Spent{}, data...), errHandOff)
+		return errors.Join(o.saveWith(ctx, s, session.Spent{}, writes, data...), errHandOff)
 	}
 	events := o.events(o.state.TurnID(), data...)
 	p := session.Progress{Tip: s.ID, NextIndex: o.next + int64(len(events))}
-	err = o.commit(ctx, o.state.SavePart(o.me, p, o.Now()), true, o.eventsWrite(events), store.NewSegment(o.id, *s, o.Now()))
+	err = o.commit(ctx, o.state.SavePart(o.me, p, o.Now()), true, append(writes, o.eventsWrite(events), store.NewSegment(o.id, *s, o.Now()))...)
 	if err != nil {
 		return err
 	}
@@ -137,6 +140,7 @@ func (o *owner) keepFinished(ctx context.Context, finished []model.ToolResult, v
 func (o *owner) toolContext(ctx context.Context, s setup) tool.Context {
 	tc := tool.Context{
 		Context: ctx, Principal: o.state.Principal, Session: tool.Session{ID: o.id, Channel: o.state.Channel}, Log: o.log,
+		Files: o.workspace(o.files, o.Workspace),
 	}
 	if s.task != nil {
 		tc.TaskID = s.task.TaskID
@@ -194,8 +198,9 @@ func (j *journal) SaveResults(ctx context.Context, step int, results []model.Too
 			ID: r.ID, Name: j.view.names[r.ID], Status: string(r.Status), Output: output(r), DurationMs: took[i].Milliseconds(),
 		})
 	}
-	data = append(data, contract.ActionsCompleted{IDs: callIDs(calls)}, j.view.stepDone(step))
-	return j.save(ctx, j.segment(message), session.Spent{}, data...)
+	tagged, writes := j.files.tags()
+	data = append(append(data, tagged...), contract.ActionsCompleted{IDs: callIDs(calls)}, j.view.stepDone(step))
+	return j.saveWith(ctx, j.segment(message), session.Spent{}, writes, data...)
 }
 
 // Boundary takes what came in meanwhile and may join the running turn.
@@ -234,7 +239,7 @@ func (j *journal) take(ctx context.Context, inbox []store.Message) ([]model.Bloc
 	data := make([]contract.EventData, len(taken))
 	var writes []store.Write
 	for i, m := range taken {
-		data[i] = contract.NudgeDelivered{Text: m.Text, DeliveryID: m.DeliveryID}
+		data[i] = contract.NudgeDelivered{Text: m.Text, DeliveryID: m.DeliveryID, Files: filesOf(m)}
 		writes = append(writes, store.TakeMessage(j.id, m.Number))
 	}
 	said, err := j.said(ctx, taken, nil)
@@ -259,9 +264,14 @@ func (j *journal) take(ctx context.Context, inbox []store.Message) ([]model.Bloc
 
 // save writes one step of the open turn: its piece of history, its events and what it used.
 func (o *owner) save(ctx context.Context, s *snapshot.Segment, spent session.Spent, data ...contract.EventData) error {
+	return o.saveWith(ctx, s, spent, nil, data...)
+}
+
+// saveWith is save with more rows.
+func (o *owner) saveWith(ctx context.Context, s *snapshot.Segment, spent session.Spent, writes []store.Write, data ...contract.EventData) error {
 	events := o.events(o.state.TurnID(), data...)
 	p := session.Progress{Tip: s.ID, NextIndex: o.next + int64(len(events)), Spent: spent}
-	err := o.commit(ctx, o.state.Save(o.me, p, o.Now()), true, o.eventsWrite(events), store.NewSegment(o.id, *s, o.Now()))
+	err := o.commit(ctx, o.state.Save(o.me, p, o.Now()), true, append(writes, o.eventsWrite(events), store.NewSegment(o.id, *s, o.Now()))...)
 	if err != nil {
 		return err
 	}

@@ -4,14 +4,11 @@
 package workspace
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
@@ -22,6 +19,7 @@ type Rows interface {
 	PutFile(ctx context.Context, sessionID, path, content string, expires int64) error
 	File(ctx context.Context, sessionID, path string) (string, error)
 	Files(ctx context.Context, sessionID string) ([]contract.FileInfo, error)
+	TagFile(ctx context.Context, sessionID, path, artifact string) error
 }
 
 // Workspace is a session's files. It is a tool.Files. Two writers at once may pass the limits of number and size by what they write
@@ -33,32 +31,9 @@ type Workspace struct {
 	Seed      fs.FS // files of the program; nil: none
 }
 
-// CheckPath reports why a path cannot name a file: it must be relative, with slashes, without "." or ".." or empty parts. Faults:
-// Invalid.
-func CheckPath(path string) error {
-	switch {
-	case len(path) > contract.MaxFilePath:
-		return fault.New(fault.Invalid, "path: %d bytes, the limit is %d", len(path), contract.MaxFilePath)
-	case !fs.ValidPath(path) || path == "." || strings.ContainsRune(path, '\\') || strings.IndexFunc(path, unicode.IsControl) >= 0:
-		return fault.New(fault.Invalid, "path %q: want a relative path like notes/today.md, without .. and \\", path)
-	}
-	return nil
-}
-
-// CheckContent reports why a text cannot be a file's. Faults: Invalid, Limit.
-func CheckContent(path, content string) error {
-	switch {
-	case len(content) > contract.MaxFileBytes:
-		return fault.New(fault.Limit, "file %s: %d bytes, the limit is %d", path, len(content), contract.MaxFileBytes)
-	case !utf8.ValidString(content):
-		return fault.New(fault.Invalid, "file %s: want text in UTF-8", path)
-	}
-	return nil
-}
-
 // ReadFile gives a file's text. Faults: Invalid, NotFound, Unavailable.
 func (w Workspace) ReadFile(ctx context.Context, path string) (string, error) {
-	if err := CheckPath(path); err != nil {
+	if err := contract.CheckFilePath(path); err != nil {
 		return "", err
 	}
 	content, err := w.Rows.File(ctx, w.SessionID, path)
@@ -74,7 +49,7 @@ func (w Workspace) ReadFile(ctx context.Context, path string) (string, error) {
 
 // WriteFile makes or replaces a file. Idempotent. Faults: Invalid, Limit, Unavailable.
 func (w Workspace) WriteFile(ctx context.Context, path, content string) error {
-	if err := cmp.Or(CheckPath(path), CheckContent(path, content)); err != nil {
+	if err := contract.CheckFile(path, content); err != nil {
 		return err
 	}
 	files, err := w.Rows.Files(ctx, w.SessionID)
@@ -93,6 +68,26 @@ func (w Workspace) WriteFile(ctx context.Context, path, content string) error {
 		return fault.New(fault.Limit, "file %s: the session's files would have %d bytes, the limit is %d", path, total, contract.MaxWorkspaceSize)
 	}
 	return w.Rows.PutFile(ctx, w.SessionID, path, content, w.Expires)
+}
+
+// TagFile makes a file known as an artifact. A file of the program becomes the session's own by it. Idempotent. Faults: Invalid,
+// NotFound, Limit, Unavailable.
+func (w Workspace) TagFile(ctx context.Context, path, artifact string) (contract.FileInfo, error) {
+	if err := contract.CheckArtifact(artifact); err != nil {
+		return contract.FileInfo{}, err
+	}
+	content, err := w.ReadFile(ctx, path)
+	if err != nil {
+		return contract.FileInfo{}, err
+	}
+	tagged := contract.FileInfo{Path: path, Bytes: int64(len(content)), Artifact: artifact}
+	err = w.Rows.TagFile(ctx, w.SessionID, path, artifact)
+	if fault.Is(err, fault.NotFound) { // it is the program's
+		if err = w.WriteFile(ctx, path, content); err == nil {
+			err = w.Rows.TagFile(ctx, w.SessionID, path, artifact)
+		}
+	}
+	return tagged, err
 }
 
 // ListFiles describes all files, ordered by path: the session's own and those of the program it has not written over. Faults:
@@ -121,7 +116,7 @@ func (w Workspace) seeds() (files []contract.FileInfo, err error) {
 		return nil, nil
 	}
 	err = fs.WalkDir(w.Seed, ".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || CheckPath(path) != nil {
+		if err != nil || entry.IsDir() || contract.CheckFilePath(path) != nil {
 			return err
 		}
 		info, err := entry.Info()

@@ -117,7 +117,7 @@ func TestTools(t *testing.T) {
 	w := open("s1")
 	call := func(files tool.Files, name, input string) string {
 		t.Helper()
-		found, _ := workspace.Tools().Pick(name)
+		found, _ := tool.FileTools().Pick(name)
 		out, err := found[0].Call(tool.Context{Context: context.Background(), Files: files}, json.RawMessage(input))
 		if err != nil {
 			return fault.Public(err)

@@ -26,6 +26,6 @@ func decode(r entry.Request) (in flow.AdmitIn, err error) {
 	err = r.Body(&body)
 	return flow.AdmitIn{
 		SessionID: of.SessionID, Caller: of.Caller, Text: body.Message, Admission: body.Admission, DeliveryID: body.DeliveryID,
-		Token: &body.ContinuationToken,
+		Files: body.Files, Token: &body.ContinuationToken,
 	}, err
 }

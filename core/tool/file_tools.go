@@ -1,9 +1,8 @@
-package workspace
+package tool
 
 import (
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
-	"github.com/steadfast-agents/steadfast/core/tool"
 )
 
 // maxRead is how much of a file read_file gives at once, in bytes.
@@ -26,28 +25,38 @@ type writeInput struct {
 	Content string `json:"content" jsonschema:"the whole new text of the file"`
 }
 
+type tagInput struct {
+	Path     string `json:"path" jsonschema:"the file, for example reports/june.md"`
+	Artifact string `json:"artifact" jsonschema:"what it is, in a few words, for example report"`
+}
+
 type listOutput struct {
 	Files []contract.FileInfo `json:"files"`
 }
 
-// Tools are read_file, write_file and list_files on the workspace of the session that a call runs for. Where there is none, each
-// says so.
-func Tools() tool.Registry {
-	return tool.Registry{
-		tool.ReadOnly(tool.New("read_file", "Reads a file of this conversation's workspace.", readFile)),
-		tool.New("write_file", "Writes a file of this conversation's workspace: makes it, or replaces all of it.", writeFile),
-		tool.ReadOnly(tool.New("list_files", "Lists the files of this conversation's workspace.", listFiles)),
+// FileTools are read_file, write_file, list_files and tag_artifact on the workspace of the session that a call runs for. Where there is
+// none, each says so. All are repeated when the table does not answer.
+func FileTools() Registry {
+	all := Registry{
+		ReadOnly(New("read_file", "Reads a file of this conversation's workspace.", readFile)),
+		New("write_file", "Writes a file of this conversation's workspace: makes it, or replaces all of it.", writeFile),
+		ReadOnly(New("list_files", "Lists the files of this conversation's workspace.", listFiles)),
+		New("tag_artifact", "Makes a file of this conversation's workspace known as a result, such as a report, so that people find it.", tagArtifact),
 	}
+	for i, t := range all {
+		all[i] = repeated{Tool: t, tries: DefaultTries, wait: DefaultWait, idempotent: true}
+	}
+	return all
 }
 
-func files(ctx tool.Context) (tool.Files, error) {
+func files(ctx Context) (Files, error) {
 	if ctx.Files == nil {
 		return nil, fault.New(fault.Invalid, "there is no workspace here")
 	}
 	return ctx.Files, nil
 }
 
-func readFile(ctx tool.Context, in readInput) (readOutput, error) {
+func readFile(ctx Context, in readInput) (readOutput, error) {
 	from, err := files(ctx)
 	if err != nil {
 		return readOutput{}, err
@@ -62,7 +71,7 @@ func readFile(ctx tool.Context, in readInput) (readOutput, error) {
 	if in.Limit <= 0 || in.Limit > maxRead {
 		in.Limit = maxRead
 	}
-	piece := tool.Beginning(content[in.Offset:], in.Limit)
+	piece := Beginning(content[in.Offset:], in.Limit)
 	out := readOutput{Content: piece, Bytes: len(content)}
 	if end := in.Offset + len(piece); end < len(content) {
 		out.Next = end
@@ -70,7 +79,7 @@ func readFile(ctx tool.Context, in readInput) (readOutput, error) {
 	return out, nil
 }
 
-func writeFile(ctx tool.Context, in writeInput) (contract.FileInfo, error) {
+func writeFile(ctx Context, in writeInput) (contract.FileInfo, error) {
 	to, err := files(ctx)
 	if err != nil {
 		return contract.FileInfo{}, err
@@ -78,7 +87,7 @@ func writeFile(ctx tool.Context, in writeInput) (contract.FileInfo, error) {
 	return contract.FileInfo{Path: in.Path, Bytes: int64(len(in.Content))}, to.WriteFile(ctx, in.Path, in.Content)
 }
 
-func listFiles(ctx tool.Context, _ struct{}) (listOutput, error) {
+func listFiles(ctx Context, _ struct{}) (listOutput, error) {
 	of, err := files(ctx)
 	if err != nil {
 		return listOutput{}, err
@@ -88,4 +97,12 @@ func listFiles(ctx tool.Context, _ struct{}) (listOutput, error) {
 		all = []contract.FileInfo{}
 	}
 	return listOutput{Files: all}, err
+}
+
+func tagArtifact(ctx Context, in tagInput) (contract.FileInfo, error) {
+	of, err := files(ctx)
+	if err != nil {
+		return contract.FileInfo{}, err
+	}
+	return of.TagFile(ctx, in.Path, in.Artifact)
 }
