@@ -11,6 +11,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/internal/cloud"
 )
 
@@ -102,5 +103,27 @@ func TestMCPServerAway(t *testing.T) {
 	lenient := s.as("ada", "POST", "/agent/sessions", spec(`,"continueOnError":true`)).is(t, 201)
 	if h := ada.ask(lenient["sessionId"].(string), "What are your instructions?"); !strings.Contains(h.text, `The tools of the MCP server "blog" are not available now`) {
 		t.Errorf("the model was told %q", h.text)
+	}
+}
+
+// TestMCPServersByEvent: what may not be named is refused on the bus, too: the task fails with the reason, and no session is made.
+func TestMCPServersByEvent(t *testing.T) {
+	t.Parallel()
+	s := shared(t)
+	for i, tt := range []struct{ server, want string }{
+		{`{"command":"touch","args":["/tmp/x"]}`, "mcpServers.x: servers that are started by a command are not allowed"},
+		{`{"url":"https://evil.example.com/mcp"}`, `mcpServers.x.url: host "evil.example.com" is not allowed`},
+	} {
+		id := fmt.Sprintf("mcp-by-event-%d", i)
+		s.put(t, contract.RunAgentTask, fmt.Sprintf(`{"taskId":%q,"principal":{"type":"user","id":%q},"request":"hello","mcpServers":{"x":%s}}`, id, sub("ada"), tt.server), 1)
+		s.put(t, contract.CreateAgentSession, fmt.Sprintf(`{"sessionId":%q,"userId":%q,"mcpServers":{"x":%s}}`, id, sub("ada"), tt.server), 1)
+		eventually(t, "the task to be refused", func() bool { return len(s.completions(id)) > 0 })
+		eventually(t, "the session to be refused", func() bool { return len(s.log.lines("event failed", contract.CreateAgentSession, "mcpServers.x")) > i })
+		if got := s.finished("ada", id); got["status"] != "FAILED" || got["error"] != tt.want {
+			t.Errorf("the task: %v, want %q", got, tt.want)
+		}
+		if got := s.as("ada", "GET", "/agent/sessions/"+id, ""); got.status != 404 {
+			t.Errorf("the session: %+v", got)
+		}
 	}
 }

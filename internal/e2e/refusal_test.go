@@ -138,6 +138,7 @@ func TestBadRequests(t *testing.T) {
 		{"a large session", "POST", "/agent/sessions", `{"unknown":` + quoted(310_000) + `}`, 400, "the limit is 307200"},
 		{"a local MCP server", "POST", "/agent/sessions", `{"mcpServers":{"x":{"command":"rm"}}}`, 400, "mcpServers.x"},
 		{"an unknown MCP host", "POST", "/agent/sessions", `{"mcpServers":{"x":{"url":"https://example.com/mcp"}}}`, 400, "mcpServers.x"},
+		{"a task with a local MCP server", "POST", "/agent/tasks", `{"request":"x","mcpServers":{"x":{"command":"rm"}}}`, 400, "mcpServers.x: servers that are started by a command"},
 		{"a task without a request", "POST", "/agent/tasks", `{}`, 400, "request: must not be empty"},
 		{"a task with a long request", "POST", "/agent/tasks", `{"request":` + quoted(150_000) + `}`, 400, "request: 150000 bytes, the limit is 131072"},
 		{"a large task", "POST", "/agent/tasks", `{"request":` + quoted(310_000) + `}`, 400, "the limit is 307200"},
