@@ -38,6 +38,7 @@ type Env struct {
 	MaxTaskDepth         int               // MAX_TASK_DEPTH, default 8
 	MaxTurns             int               // MAX_RUNNING_TURNS of the stack, default 0: as many as come
 	MaxTurnsOfOne        int               // MAX_RUNNING_TURNS_PER_PRINCIPAL, likewise
+	ApprovalHours        int               // APPROVAL_HOURS, how long a call waits for a person, default 24
 	Strands              bool              // SNAPSHOT_FORMAT=strands
 	SchedulesEnabled     bool              // SCHEDULES_ENABLED, true (default) or false
 	ScheduleGroup        string            // SCHEDULE_GROUP, of events that come later and reminders, default "default"
@@ -74,22 +75,23 @@ func Load(getenv func(string) string, needs ...Need) (Env, error) {
 		Region: region, BedrockRegion: r.or("BEDROCK_REGION", region), ModelID: getenv("BEDROCK_MODEL_ID"),
 		MaxTokens: r.number("BEDROCK_MAX_TOKENS", 4096, 1, 1_000_000), Temperature: r.fraction("BEDROCK_TEMPERATURE", 0.7),
 		ContextTokens: r.number("BEDROCK_CONTEXT_TOKENS", 0, 0, 10_000_000), Compaction: r.oneOf("COMPACTION", "summary", "drop"),
-		WebSocketEndpoint: r.url("WEBSOCKET_ENDPOINT"), StreamEndpoint: r.url("STREAM_ENDPOINT"), CognitoIssuer: r.url("COGNITO_ISSUER"), CognitoClientID: getenv("COGNITO_CLIENT_ID"),
 		GuardrailID: getenv("GUARDRAIL_ID"), GuardrailVersion: getenv("GUARDRAIL_VERSION"),
 		Memory: r.oneOf("AGENT_MEMORY", "none", "table", "agentcore"), MemoryID: getenv("AGENT_MEMORY_ID"),
+		WebSocketEndpoint: r.url("WEBSOCKET_ENDPOINT"), StreamEndpoint: r.url("STREAM_ENDPOINT"), CognitoIssuer: r.url("COGNITO_ISSUER"), CognitoClientID: getenv("COGNITO_CLIENT_ID"),
 		MCPAllowedHosts: list(getenv("MCP_ALLOWED_HOSTS")), HTTPAllowedHosts: list(getenv("HTTP_ALLOWED_HOSTS")), SystemTaskPrincipals: getenv("SYSTEM_TASK_PRINCIPALS"),
 		SchedulesEnabled: r.oneOf("SCHEDULES_ENABLED", "true", "false") == "true", ScheduleGroup: r.or("SCHEDULE_GROUP", "default"), SchedulerRoleARN: getenv("SCHEDULER_ROLE_ARN"), ScheduleDeadLetters: getenv("SCHEDULE_DEAD_LETTER_ARN"),
 		MaxTurns: r.number("MAX_RUNNING_TURNS", 0, 0, 10_000), MaxTurnsOfOne: r.number("MAX_RUNNING_TURNS_PER_PRINCIPAL", 0, 0, 10_000),
-		MaxTaskDepth: r.number("MAX_TASK_DEPTH", 8, 1, 64), Strands: r.oneOf("SNAPSHOT_FORMAT", "segments", "strands") == "strands",
+		ApprovalHours: r.number("APPROVAL_HOURS", 24, 1, 672),
+		MaxTaskDepth:  r.number("MAX_TASK_DEPTH", 8, 1, 64), Strands: r.oneOf("SNAPSHOT_FORMAT", "segments", "strands") == "strands",
 	}
 	if err := e.MCPAllowedHosts.Check(); err != nil {
 		r.problems = append(r.problems, "MCP_ALLOWED_HOSTS must be hosts, without https:// and path")
 	}
-	if strings.HasPrefix(e.EventSource, "aws.") {
-		r.problems = append(r.problems, "EVENT_SOURCE must not start with aws.")
 	if e.Memory == "agentcore" && e.MemoryID == "" {
 		r.problems = append(r.problems, "AGENT_MEMORY_ID is missing")
 	}
+	if strings.HasPrefix(e.EventSource, "aws.") {
+		r.problems = append(r.problems, "EVENT_SOURCE must not start with aws.")
 	}
 	if len(r.problems) > 0 {
 		return Env{}, fault.New(fault.Invalid, "environment: %s", strings.Join(r.problems, "; "))

@@ -20,7 +20,7 @@ func TestDefaults(t *testing.T) {
 	got, err := boot.Load(from(nil))
 	want := boot.Env{
 		EventBusName: "default", EventSource: "readysetcloud.agent", Region: "us-east-1", BedrockRegion: "us-east-1",
-		MaxTokens: 4096, Temperature: 0.7, Compaction: "summary", Memory: "none", MaxTaskDepth: 8, ScheduleGroup: "default", SchedulesEnabled: true,
+		MaxTokens: 4096, Temperature: 0.7, Compaction: "summary", Memory: "none", MaxTaskDepth: 8, ApprovalHours: 24, ScheduleGroup: "default", SchedulesEnabled: true,
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("Load of nothing: %v (-want +got):\n%s", err, diff)
@@ -35,14 +35,14 @@ func TestLoad(t *testing.T) {
 		"MCP_ALLOWED_HOSTS": " mcp.example.com , ,tools.example.com", "HTTP_ALLOWED_HOSTS": "api.example.com, *.example.org", "SYSTEM_TASK_PRINCIPALS": "ada:*", "MAX_TASK_DEPTH": "3",
 		"BEDROCK_CONTEXT_TOKENS": "16000", "COMPACTION": "drop", "SNAPSHOT_FORMAT": "strands", "SCHEDULE_GROUP": "g", "SCHEDULES_ENABLED": "false", "SCHEDULER_ROLE_ARN": "arn:aws:iam::1:role/r", "SCHEDULE_DEAD_LETTER_ARN": "arn:aws:sqs:q",
 		"GUARDRAIL_ID": "gr1", "GUARDRAIL_VERSION": "3", "AGENT_MEMORY": "agentcore", "AGENT_MEMORY_ID": "mem-1",
-		"MAX_RUNNING_TURNS": "50", "MAX_RUNNING_TURNS_PER_PRINCIPAL": "2",
+		"MAX_RUNNING_TURNS": "50", "MAX_RUNNING_TURNS_PER_PRINCIPAL": "2", "APPROVAL_HOURS": "672",
 	}), boot.Table, boot.WebSocket, boot.Issuer, boot.ClientID)
 	want := boot.Env{
 		TableName: "agents", EventBusName: "apps", EventSource: "acme.agent", Region: "eu-west-1", BedrockRegion: "us-west-2", ModelID: "m",
 		MaxTokens: 100, ContextTokens: 16000, Compaction: "drop", GuardrailID: "gr1", GuardrailVersion: "3", Memory: "agentcore", MemoryID: "mem-1", WebSocketEndpoint: "https://ws.example.com/live", CognitoIssuer: "https://issuer.example.com/pool", CognitoClientID: "c",
 		MCPAllowedHosts: []string{"mcp.example.com", "tools.example.com"}, HTTPAllowedHosts: []string{"api.example.com", "*.example.org"}, SystemTaskPrincipals: "ada:*", MaxTaskDepth: 3, Strands: true,
 		ScheduleGroup: "g", SchedulerRoleARN: "arn:aws:iam::1:role/r", ScheduleDeadLetters: "arn:aws:sqs:q",
-		MaxTurns: 50, MaxTurnsOfOne: 2,
+		MaxTurns: 50, MaxTurnsOfOne: 2, ApprovalHours: 672,
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("Load: %v (-want +got):\n%s", err, diff)
@@ -77,6 +77,7 @@ func TestProblems(t *testing.T) {
 		{"compaction", map[string]string{"COMPACTION": secret}, nil, "COMPACTION must be summary or drop"},
 		{"memory", map[string]string{"AGENT_MEMORY": secret}, nil, "AGENT_MEMORY must be none or table or agentcore"},
 		{"memory without an id", map[string]string{"AGENT_MEMORY": "agentcore"}, nil, "AGENT_MEMORY_ID is missing"},
+		{"time to decide", map[string]string{"APPROVAL_HOURS": "0"}, nil, "APPROVAL_HOURS must be a whole number from 1 to 672"},
 		{"depth", map[string]string{"MAX_TASK_DEPTH": "65"}, nil, "MAX_TASK_DEPTH must be a whole number from 1 to 64"},
 		{"turns", map[string]string{"MAX_RUNNING_TURNS": "-1"}, nil, "MAX_RUNNING_TURNS must be a whole number from 0 to 10000"},
 		{"turns of one", map[string]string{"MAX_RUNNING_TURNS_PER_PRINCIPAL": secret}, nil, "MAX_RUNNING_TURNS_PER_PRINCIPAL must be a whole number from 0 to 10000"},

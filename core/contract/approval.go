@@ -23,6 +23,12 @@ type ResolveApproval struct {
 	Reason    string  `json:"reason,omitempty"`
 }
 
+// DecideApproval is the body of POST /agent/sessions/{sessionId}/approvals/{actionId}.
+type DecideApproval struct {
+	Decision Verdict `json:"decision"`
+	Reason   string  `json:"reason,omitempty"`
+}
+
 // Approval is a call that waits, or waited, for a person.
 type Approval struct {
 	ActionID    string          `json:"actionId"`

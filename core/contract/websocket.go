@@ -1,9 +1,11 @@
 package contract
 
+import "encoding/json"
+
 // ClientMessage is what a client sends over the WebSocket. Without action it is a chat message. UserID is accepted and
 // ignored: identity comes from the verified token.
 type ClientMessage struct {
-	Action     string    `json:"action,omitempty"` // "", "message", "stop", "subscribe", "ping"
+	Action     string    `json:"action,omitempty"` // "", "message", "stop", "subscribe", "decide", "ping"
 	Request    string    `json:"request,omitempty"`
 	SessionID  string    `json:"session_id,omitempty"`
 	UserID     string    `json:"user_id,omitempty"`
@@ -11,9 +13,12 @@ type ClientMessage struct {
 	DeliveryID string    `json:"delivery_id,omitempty"`
 	StartIndex *int64    `json:"start_index,omitempty"`
 	Clear      bool      `json:"clear,omitempty"`
+	ActionID   string    `json:"action_id,omitempty"` // with decide: the call
+	Decision   Verdict   `json:"decision,omitempty"`
+	Reason     string    `json:"reason,omitempty"`
 }
 
-// ServerMessage is what a client receives. Type is stream_event, complete or error (and pong and subscribed as answers
+// ServerMessage is what a client receives. Type is stream_event, complete or error (and pong, subscribed and decided as answers
 // to actions an old client never sends); the fields after Message are additions that an old client ignores. A message about a turn
 // without Seq tells again what was told before, or what happened before the connection followed the session.
 type ServerMessage struct {
@@ -29,9 +34,10 @@ type ServerMessage struct {
 	Index      *int64 `json:"index,omitempty"`  // of the durable event this belongs to
 	Offset     *int64 `json:"offset,omitempty"` // characters (code points) of the answer before this piece
 	DeliveryID string `json:"delivery_id,omitempty"`
-	Usage      *Usage `json:"usage,omitempty"`  // of a turn that is complete
-	Status     string `json:"status,omitempty"` // with subscribed: where the session stands
-	More       bool   `json:"more,omitempty"`   // with subscribed: subscribe again from Index for the rest
+	Usage      *Usage `json:"usage,omitempty"`     // of a turn that is complete
+	Status     string `json:"status,omitempty"`    // with subscribed: where the session stands; with decided: what was decided
+	More       bool   `json:"more,omitempty"`      // with subscribed: subscribe again from Index for the rest
+	ActionID   string `json:"action_id,omitempty"` // with decided, and with an error about a decision: the call
 }
 
 // The types of ServerMessage.
@@ -41,10 +47,14 @@ const (
 	TypeError       = "error"
 	TypePong        = "pong"
 	TypeSubscribed  = "subscribed" // all that ended before Index has been told; what comes later is told as it happens
+	TypeDecided     = "decided"    // the decision about a call is recorded
 )
 
 // FeatureReset is what a client that understands reset events asks for when it connects (features=reset).
 const FeatureReset = "reset"
+
+// FeatureApprovals is what a client that can ask a person asks for: then it is told of calls that wait for one.
+const FeatureApprovals = "approvals"
 
 // StreamEventBody is the event of a stream_event: exactly one field is set.
 type StreamEventBody struct {
@@ -53,12 +63,42 @@ type StreamEventBody struct {
 	InitEventLoop  bool         `json:"init_event_loop,omitempty"`
 	Complete       bool         `json:"complete,omitempty"`
 	Reset          *ResetBody   `json:"reset,omitempty"` // only to clients that asked for it with features=reset
+
+	Approval *ApprovalBody `json:"approval,omitempty"` // likewise, with features=approvals
 }
 
 // ToolUseBody names a tool call that has begun.
 type ToolUseBody struct {
 	Name      string `json:"name"`
 	ToolUseID string `json:"tool_use_id"`
+}
+
+// MaxApprovalInput is how many bytes of a call's input a frame takes.
+const MaxApprovalInput = 16 * 1024
+
+// ApprovalBody tells that a call waits for a person, and later what became of it.
+type ApprovalBody struct {
+	ActionID  string          `json:"action_id"`
+	Name      string          `json:"name"`            // of the tool
+	Status    string          `json:"status"`          // pending; then approved, denied, expired, void: the turn ended before
+	Input     json.RawMessage `json:"input,omitempty"` // of one that is pending; left out when it has over MaxApprovalInput bytes
+	ExpiresAt Instant         `json:"expires_at,omitempty"`
+	By        string          `json:"by,omitempty"`
+	Reason    string          `json:"reason,omitempty"`
+}
+
+// Body is the request as a client is told of it.
+func (r ApprovalRequested) Body() ApprovalBody {
+	b := ApprovalBody{ActionID: r.ActionID, Name: r.Name, Status: "pending", Input: r.Input, ExpiresAt: r.ExpiresAt}
+	if len(b.Input) > MaxApprovalInput {
+		b.Input = nil
+	}
+	return b
+}
+
+// Body is the outcome as a client is told of it.
+func (r ApprovalResolved) Body() ApprovalBody {
+	return ApprovalBody{ActionID: r.ActionID, Name: r.Name, Status: r.Decision, By: r.By, Reason: r.Reason}
 }
 
 // ResetBody tells the client to drop the text of a failed attempt.

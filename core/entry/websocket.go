@@ -60,7 +60,7 @@ func Connected(log *slog.Logger, put func(context.Context, store.Connection) err
 func features(text string) []string {
 	var known []string
 	for _, f := range strings.Split(text, ",") {
-		if f = strings.TrimSpace(f); f == contract.FeatureReset && !slices.Contains(known, f) {
+		if f = strings.TrimSpace(f); (f == contract.FeatureReset || f == contract.FeatureApprovals) && !slices.Contains(known, f) {
 			known = append(known, f)
 		}
 	}
@@ -89,16 +89,17 @@ type Socket struct {
 // Message is the handler of everything a client sends. The sender is answered over its own connection: a fault becomes one error
 // message. Only what we did wrong fails the invocation; a sender who has gone needs no answer.
 func (s Socket) Message(ctx context.Context, e wsRequest) (wsResponse, error) {
-	m, err := s.act(ctx, e)
+	m, reply, err := s.act(ctx, e)
 	id := e.RequestContext.ConnectionID
 	if err != nil {
 		note(ctx, s.Log, "message refused", err, "connection", id)
 		return accepted, s.answer(ctx, id, contract.ServerMessage{
 			Type: contract.TypeError, Error: word(err), Message: fault.Public(err), SessionID: m.SessionID, DeliveryID: m.DeliveryID,
+			ActionID: m.ActionID,
 		})
 	}
-	if m.Action == "ping" {
-		return accepted, s.answer(ctx, id, contract.ServerMessage{Type: contract.TypePong})
+	if reply.Type != "" {
+		return accepted, s.answer(ctx, id, reply)
 	}
 	return accepted, nil
 }
@@ -110,14 +111,14 @@ func (s Socket) answer(ctx context.Context, connectionID string, m contract.Serv
 	return nil
 }
 
-func (s Socket) act(ctx context.Context, e wsRequest) (contract.ClientMessage, error) {
-	var m contract.ClientMessage
+// act does what a client asks for, and gives the answer that it waits for; most wait for none.
+func (s Socket) act(ctx context.Context, e wsRequest) (m contract.ClientMessage, reply contract.ServerMessage, err error) {
 	user, err := caller(e)
 	if err != nil {
-		return m, err
+		return m, reply, err
 	}
 	if err := decode("message", []byte(e.Body), &m); err != nil {
-		return m, err
+		return m, reply, err
 	}
 	from := flow.Socket{ConnectionID: e.RequestContext.ConnectionID, ConnectedAt: time.UnixMilli(e.RequestContext.ConnectedAt)}
 	switch m.Action {
@@ -131,11 +132,21 @@ func (s Socket) act(ctx context.Context, e wsRequest) (contract.ClientMessage, e
 		err = flow.Subscribe{Chat: s.Chat, Tell: s.Tell}.Do(ctx, from, flow.SubscribeIn{
 			SessionOf: flow.SessionOf{SessionID: m.SessionID, Caller: user}, From: m.StartIndex,
 		})
+	case "decide":
+		reply, err = s.decide(ctx, user, m)
 	case "ping":
+		reply.Type = contract.TypePong
 	default:
-		err = fault.New(fault.Invalid, "action: %q is not one of message, stop, subscribe, ping", clip(m.Action))
+		err = fault.New(fault.Invalid, "action: %q is not one of message, stop, subscribe, decide, ping", clip(m.Action))
 	}
-	return m, err
+	return m, reply, err
+}
+
+func (s Socket) decide(ctx context.Context, user contract.Principal, m contract.ClientMessage) (contract.ServerMessage, error) {
+	a, err := flow.Approvals{Edges: s.Chat.Edges}.Decide(ctx, flow.DecideIn{
+		SessionID: m.SessionID, ActionID: m.ActionID, Caller: user, Verdict: m.Decision, Reason: m.Reason,
+	})
+	return contract.ServerMessage{Type: contract.TypeDecided, SessionID: m.SessionID, ActionID: m.ActionID, Status: a.Status}, err
 }
 
 func clip(s string) string {

@@ -27,10 +27,13 @@ func TestMessagesThatAreRefused(t *testing.T) {
 		{"nothing", "ada", ``, "invalid", "message: the JSON ends too early"},
 		{"a list", "ada", `[]`, "invalid", "message: must be a JSON object"},
 		{"a wrong type", "ada", `{"request":5,"session_id":"s"}`, "invalid", "request: must be a string, is a number"},
-		{"an unknown action", "ada", `{"action":"dance","session_id":"s"}`, "invalid", `action: "dance" is not one of message, stop, subscribe, ping`},
-		{"a very long action", "ada", `{"action":"` + strings.Repeat("x", 9000) + `"}`, "invalid", `action: "` + strings.Repeat("x", 40) + `…" is not one of message, stop, subscribe, ping`},
+		{"an unknown action", "ada", `{"action":"dance","session_id":"s"}`, "invalid", `action: "dance" is not one of message, stop, subscribe, decide, ping`},
+		{"a very long action", "ada", `{"action":"` + strings.Repeat("x", 9000) + `"}`, "invalid", `action: "` + strings.Repeat("x", 40) + `…" is not one of message, stop, subscribe, decide, ping`},
 		{"no session", "ada", `{"request":"hi"}`, "invalid", "session_id: must not be empty"},
 		{"no session to stop", "ada", `{"action":"stop"}`, "invalid", "session_id: must not be empty"},
+		{"nothing to decide about", "ada", `{"action":"decide","session_id":"s","decision":"approve"}`, "invalid", "actionId: must not be empty"},
+		{"no verdict", "ada", `{"action":"decide","session_id":"s","action_id":"c","decision":"maybe"}`, "invalid", `decision: must be "approve" or "deny"`},
+		{"no session to decide in", "ada", `{"action":"decide","session_id":"s","action_id":"c","decision":"deny"}`, "not_found", "no such session"},
 		{"no session to follow", "ada", `{"action":"subscribe"}`, "invalid", "session_id: must not be empty"},
 		{"no text", "ada", `{"request":" ","session_id":"s"}`, "invalid", "request: must not be empty"},
 		{"too long a text", "ada", `{"request":"` + long + `","session_id":"s"}`, "invalid", "request: 131073 bytes, the limit is 131072"},
@@ -104,6 +107,7 @@ func TestSessionsOfOthers(t *testing.T) {
 	before := r.dynamo.Dump()
 	for _, body := range []string{
 		`{"request":"hi","session_id":"s-1"}`, `{"action":"stop","session_id":"s-1","clear":true}`, `{"action":"subscribe","session_id":"s-1"}`,
+		`{"action":"decide","session_id":"s-1","action_id":"c","decision":"approve"}`,
 	} {
 		got := r.say(t, "eve", body)
 		if len(got) != 1 || got[0].Error != "denied" || got[0].Message != "not your session" {

@@ -48,12 +48,31 @@ func (t *Turn) Event(e contract.SessionEvent) {
 		for _, c := range d.Calls {
 			t.Tool(contract.ToolUseBody{Name: c.Name, ToolUseID: c.ID}, new(e.Index))
 		}
+	case contract.ApprovalRequested{}.EventType():
+		t.asked(e)
+	case contract.ApprovalResolved{}.EventType():
+		t.resolved(e)
 	case "step.completed":
 		t.replied()
 	case "turn.completed":
 		t.end = &contract.ServerMessage{Type: contract.TypeComplete, SessionID: e.SessionID, TurnID: e.TurnID, Index: new(e.Index), Usage: d.Usage}
 	case "turn.failed":
 		t.end = &contract.ServerMessage{Type: contract.TypeError, Error: d.Status, Message: d.Error, TurnID: e.TurnID, Index: new(e.Index)}
+	}
+}
+
+// asked and resolved read what the log says of a call that waits for a person.
+func (t *Turn) asked(e contract.SessionEvent) {
+	var d contract.ApprovalRequested
+	if json.Unmarshal(e.Data, &d) == nil {
+		t.Approval(d.Body(), new(e.Index))
+	}
+}
+
+func (t *Turn) resolved(e contract.SessionEvent) {
+	var d contract.ApprovalResolved
+	if json.Unmarshal(e.Data, &d) == nil {
+		t.Approval(d.Body(), new(e.Index))
 	}
 }
 

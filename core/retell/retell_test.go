@@ -25,6 +25,8 @@ func told(messages []contract.ServerMessage) []string {
 			out = append(out, fmt.Sprint(*m.Offset, " ", *e.Data))
 		case e.CurrentToolUse != nil:
 			out = append(out, "tool "+e.CurrentToolUse.ToolUseID)
+		case e.Approval != nil:
+			out = append(out, e.Approval.Name+" "+e.Approval.Status)
 		case e.Reset != nil:
 			out = append(out, fmt.Sprint("reset ", *m.Offset))
 		case e.InitEventLoop:
@@ -97,8 +99,8 @@ func TestATurnFromItsLog(t *testing.T) {
 			for _, e := range log(tt.log...) {
 				turn.Event(e)
 			}
-			if diff := cmp.Diff(tt.want, told(turn.Messages(true))); diff != "" {
-				t.Errorf("Messages(true) (-want +got):\n%s", diff)
+			if diff := cmp.Diff(tt.want, told(turn.Messages(retell.Wants{Resets: true}))); diff != "" {
+				t.Errorf("Messages(retell.Wants{Resets: true}) (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -109,15 +111,36 @@ func TestAnOldClientIsToldOnceAndWithoutResets(t *testing.T) {
 	for _, e := range log(started, received, step, said("x", 0), said("y", 2), whole("y"), stepDone, contract.TurnCompleted{Result: "y", Usage: contract.Usage{InputTokens: 3}}) {
 		turn.Event(e)
 	}
-	got := turn.Messages(false)
+	got := turn.Messages(retell.Wants{})
 	if diff := cmp.Diff([]string{"init", "0 y", "end", "complete d1"}, told(got)); diff != "" {
-		t.Errorf("Messages(false) (-want +got):\n%s", diff)
+		t.Errorf("Messages(retell.Wants{}) (-want +got):\n%s", diff)
 	}
 	if first, last := got[0], got[len(got)-1]; *first.Index != 10 || *last.Index != 17 || last.SessionID != "s" || last.Usage.InputTokens != 3 || last.Seq != nil {
 		t.Errorf("the ends are %+v and %+v", first, last)
 	}
 	if got[1].TurnID != "turn_1" || *got[1].Index != 14 {
 		t.Errorf("the text = %+v, want it in turn_1 and event 14", got[1])
+	}
+}
+
+func TestCallsThatWaitForPeople(t *testing.T) {
+	var turn retell.Turn
+	long := json.RawMessage(`"` + strings.Repeat("x", contract.MaxApprovalInput) + `"`)
+	for _, e := range log(started, received, step, said("a", 0), whole("a"), calls,
+		contract.ApprovalRequested{ActionID: "c1", Name: "send", Input: json.RawMessage(`{}`)}, contract.ApprovalRequested{ActionID: "c2", Name: "pay", Input: long},
+		contract.ApprovalResolved{ActionID: "c1", Name: "send", Decision: "approved"}, stepDone, step, said("b", 0)) {
+		turn.Event(e)
+	}
+	want := []string{"init", "0 a", "tool c1", "tool c2", "send pending", "pay pending", "send approved", "1 b"}
+	got := turn.Messages(retell.Wants{Approvals: true})
+	if diff := cmp.Diff(want, told(got)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if first, second := got[4].Event.Approval, got[5].Event.Approval; string(first.Input) != `{}` || second.Input != nil || *got[4].Index != 16 {
+		t.Errorf("told of %+v and %+v", first, second)
+	}
+	if got := told(turn.Messages(retell.Wants{Resets: true})); strings.Contains(strings.Join(got, " "), "pending") {
+		t.Errorf("who cannot ask people is told %v", got)
 	}
 }
 
@@ -139,7 +162,7 @@ func TestTurns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, turn.ID+": "+strings.Join(told(turn.Messages(true)), ", "))
+		got = append(got, turn.ID+": "+strings.Join(told(turn.Messages(retell.Wants{Resets: true})), ", "))
 	}
 	want := []string{
 		"turn_1: init, 0 one, end, complete d1, complete d2",
@@ -190,8 +213,8 @@ func TestLive(t *testing.T) {
 	turn.Void()
 	turn.Text("", nil)
 	turn.Text("e", nil)
-	if diff := cmp.Diff([]string{"init", "0 abc", "tool c1", "reset 3", "3 e"}, told(turn.Messages(true))); diff != "" {
-		t.Errorf("Messages(true) (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]string{"init", "0 abc", "tool c1", "reset 3", "3 e"}, told(turn.Messages(retell.Wants{Resets: true}))); diff != "" {
+		t.Errorf("Messages(retell.Wants{Resets: true}) (-want +got):\n%s", diff)
 	}
 	turn.Event(contract.SessionEvent{Type: "message.appended", Data: json.RawMessage(`7`)})
 	if turn.Length() != 4 {

@@ -31,12 +31,27 @@ type Turn struct {
 	end        *contract.ServerMessage
 }
 
-// part is a run of text, or a tool call between two.
+// part is a run of text, or what happened between two: a tool call, or a word about one that waits for a person.
 type part struct {
-	at    int64 // code points before it
-	text  []byte
-	tool  *contract.ToolUseBody
-	index *int64 // of the last event in it; nil: not known
+	at       int64 // code points before it
+	text     []byte
+	tool     *contract.ToolUseBody
+	approval *contract.ApprovalBody
+	index    *int64 // of the last event in it; nil: not known
+}
+
+// said reports whether it is text.
+func (p part) said() bool { return p.tool == nil && p.approval == nil }
+
+// Wants is what a client understands beside the messages that every client does.
+type Wants struct {
+	Resets    bool // texts that are taken back
+	Approvals bool // calls that wait for a person
+}
+
+// WantsOf reads the features that a client connected with.
+func WantsOf(features []string) Wants {
+	return Wants{Resets: slices.Contains(features, contract.FeatureReset), Approvals: slices.Contains(features, contract.FeatureApprovals)}
 }
 
 // Length is how many code points stand, and Kept how many of them a call that breaks off would leave.
@@ -59,7 +74,7 @@ func (t *Turn) Text(piece string, index *int64) {
 	if piece == "" {
 		return
 	}
-	if last := len(t.parts) - 1; last < 0 || t.parted || t.parts[last].tool != nil {
+	if last := len(t.parts) - 1; last < 0 || t.parted || !t.parts[last].said() {
 		t.parts = append(t.parts, part{at: t.length})
 	}
 	p := &t.parts[len(t.parts)-1]
@@ -80,6 +95,17 @@ func (t *Turn) Tool(use contract.ToolUseBody, index *int64) {
 	t.parts = append(t.parts, part{at: t.length, tool: &use, index: index})
 }
 
+// Approval adds that a call waits for a person, or what became of it. What was added already is left out.
+func (t *Turn) Approval(a contract.ApprovalBody, index *int64) {
+	known := func(p part) bool {
+		return p.approval != nil && p.approval.ActionID == a.ActionID && p.approval.Status == a.Status
+	}
+	if slices.ContainsFunc(t.parts, known) {
+		return
+	}
+	t.parts = append(t.parts, part{at: t.length, approval: &a, index: index})
+}
+
 // Void takes back what the running call has shown. Whoever saw it has to be told, however often the turn is told again.
 func (t *Turn) Void() {
 	if t.voids == 0 || t.kept < t.sure {
@@ -92,16 +118,19 @@ func (t *Turn) Void() {
 // Messages tells the turn from its beginning to where it stands: its text in whole runs, however long, with the offset of each.
 // To a client that understands resets a text that may be wrong is taken back where the right one goes on; to another one the end
 // is told for one delivery only. Nothing has a seq: what is told again is known by its offset, tool call or turn.
-func (t *Turn) Messages(resets bool) []contract.ServerMessage {
+func (t *Turn) Messages(wants Wants) []contract.ServerMessage {
 	out := []contract.ServerMessage{t.stream(contract.StreamEventBody{InitEventLoop: true}, nil, t.Begun)}
-	warn := resets && t.voids > 0
+	warn := wants.Resets && t.voids > 0
 	for _, p := range t.parts {
-		if warn && (p.at > t.sure || p.at == t.sure && p.tool == nil) {
+		if p.approval != nil && !wants.Approvals {
+			continue
+		}
+		if warn && (p.at > t.sure || p.at == t.sure && p.said()) {
 			out, warn = append(out, t.reset()), false
 		}
-		body := contract.StreamEventBody{CurrentToolUse: p.tool}
+		body := contract.StreamEventBody{CurrentToolUse: p.tool, Approval: p.approval}
 		var offset *int64
-		if p.tool == nil {
+		if p.said() {
 			body.Data, offset = new(string(p.text)), &p.at
 		}
 		out = append(out, t.stream(body, offset, p.index))
@@ -109,7 +138,7 @@ func (t *Turn) Messages(resets bool) []contract.ServerMessage {
 	if warn {
 		out = append(out, t.reset())
 	}
-	return append(out, t.ending(resets)...)
+	return append(out, t.ending(wants.Resets)...)
 }
 
 func (t *Turn) stream(body contract.StreamEventBody, offset, index *int64) contract.ServerMessage {

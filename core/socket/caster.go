@@ -53,11 +53,13 @@ type Caster struct {
 type Subscriber struct {
 	ConnectionID string
 	ConnectedAt  time.Time // the zero time counts as long ago
-	Features     []string  // what the client asked for; FeatureReset matters here
+	Features     []string  // what the client asked for: contract.FeatureReset, FeatureApprovals
 	Asked        int64     // when it asked to be told what it missed, ms; 0: it did not
 }
 
 func (s Subscriber) resets() bool { return slices.Contains(s.Features, FeatureReset) }
+
+func (s Subscriber) approvals() bool { return slices.Contains(s.Features, contract.FeatureApprovals) }
 
 func (c *Caster) now() time.Time {
 	if c.Now == nil {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/retell"
 )
 
 // connection is one subscriber of one turn. Its fields are guarded by the turn's mutex.
@@ -43,7 +44,7 @@ func (t *Turn) restate(c *connection) {
 	if t.over || !t.started {
 		return
 	}
-	for _, m := range t.told.Messages(c.resets()) {
+	for _, m := range t.told.Messages(retell.WantsOf(c.Features)) {
 		for _, piece := range split(m) {
 			if f, ok := t.frame(piece, nil); ok {
 				t.queue(c, f)

@@ -134,6 +134,27 @@ func (t *Turn) ToolUse(name, id string) {
 	t.emit(stream(contract.StreamEventBody{CurrentToolUse: &use}), everyone)
 }
 
+// Approval says that a call waits for a person, or what became of it, to those who asked to be told. index is that of the event which
+// says so. It has no seq: to others nothing is missing.
+func (t *Turn) Approval(a contract.ApprovalBody, index *int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.over {
+		return
+	}
+	t.flush()
+	t.told.Approval(a, index)
+	f, ok := t.frame(stream(contract.StreamEventBody{Approval: &a}, func(m *contract.ServerMessage) { m.Index = index }), nil)
+	if !ok {
+		return
+	}
+	for _, c := range t.connections {
+		if c.approvals() {
+			t.push(c, f)
+		}
+	}
+}
+
 // Reset says that the attempt failed and attempt (from 2) begins: text since Step is void. Gathered text is forgotten. A client
 // that asked for resets is told to drop the rest; another one that has seen text of the failed attempt gets an error and no more of
 // this turn.

@@ -46,6 +46,8 @@ export class Turn {
   error = '' // of one that failed: a word, such as cancelled or interrupted
   message = '' // the same as a sentence
   usage = undefined // {inputTokens, outputTokens, ...} of one that is complete
+  approvals = [] // {id, name, input, expiresAt, status, by, reason}: calls that a person is asked about. status is pending, then
+  // approved, denied, expired (nobody decided in time) or void (the turn ended before)
 
   // What follows is the client's own.
   length = 0 // of text in characters (code points)
@@ -63,6 +65,11 @@ export class Turn {
   get ended() {
     return this.status === 'complete' || this.status === 'failed'
   }
+
+  /** Whether it waits for a person: see decide. */
+  get waits() {
+    return this.approvals.some(a => a.status === 'pending')
+  }
 }
 
 /**
@@ -77,6 +84,7 @@ export class Turn {
  *   text(turn, piece)  its text grew by piece
  *   reset(turn)        its text was cut back to turn.text: a call of the model broke off and is repeated
  *   tool(turn, tool)   it calls a tool
+ *   approval(turn, a)  a call waits for a person, or something became of that: see a.status, and decide
  *   end(turn)          it ended: see turn.status
  *   state(state)       connecting, open, waiting (to connect again) or closed
  *   error(error)       something failed that no call waits for
@@ -96,6 +104,7 @@ export class Chat {
   #next // the index up to which everything has been told; undefined: not known
   #sends = new Map() // by delivery id, until they end
   #stops = [] // to be sent
+  #decisions = new Map() // by action id: what is to be sent, or sent and not answered
   #stale = false // the token was refused
   #loop // what keeps a connection; undefined: nothing does
   #waiters = []
@@ -154,6 +163,41 @@ export class Chat {
     else this.connect().catch(() => {})
   }
 
+  /**
+   * Says approve or deny about a call that waits. Resolves to what is recorded; the same again is answered the same. Rejects with the
+   * code already_decided (409) when somebody else was faster, or the time is over.
+   */
+  decide(actionId, decision, { reason } = {}) {
+    if (this.#options.url) return this.#decide(actionId, { decision, reason })
+    return new Promise((resolve, reject) => {
+      const message = { action: 'decide', session_id: this.sessionId, action_id: actionId, decision, reason }
+      this.#decisions.get(actionId)?.reject(new SteadfastError('closed', 'another decision about the same call was sent'))
+      this.#decisions.set(actionId, { message, resolve, reject })
+      if (this.#through) this.#write(message)
+      else this.connect().catch(() => {})
+    })
+  }
+
+  async #decide(actionId, body) {
+    const path = `/agent/sessions/${encodeURIComponent(this.sessionId)}/approvals/${encodeURIComponent(actionId)}`
+    for (let tries = 1; ; tries++) {
+      try {
+        const approval = await (await this.#http('POST', path, body)).json()
+        this.#decided(approval.actionId, approval)
+        return approval
+      } catch (error) {
+        if (error.final || tries === TRIES) throw error // else the answer may be lost: it is recorded once
+        await new Promise(resolve => setTimeout(resolve, this.#times.backoff * tries))
+      }
+    }
+  }
+
+  /** The calls of the session that people were asked about, over HTTP, with their whole input. */
+  async approvals() {
+    const response = await this.#http('GET', `/agent/sessions/${encodeURIComponent(this.sessionId)}/approvals`)
+    return (await response.json()).approvals
+  }
+
   /** Reads the session's events over HTTP, from startIndex to the last one there is. */
   async *events({ startIndex = 0 } = {}) {
     for (let next = startIndex; next !== null;) {
@@ -199,7 +243,9 @@ export class Chat {
     clearTimeout(this.#timer)
     for (const send of this.#sends.values()) send.reject(error)
     for (const waiter of this.#waiters) waiter.reject(error)
+    for (const decision of this.#decisions.values()) decision.reject(error)
     this.#sends.clear()
+    this.#decisions.clear()
     this.#waiters = []
     this.#stops = []
     this.#become('closed')
@@ -210,7 +256,7 @@ export class Chat {
     const token = await this.#token()
     const at = new URL(await this.#address())
     if (this.#loop !== run) return false
-    at.searchParams.set('features', 'reset')
+    at.searchParams.set('features', 'reset,approvals')
     const Socket = this.#options.WebSocket ?? globalThis.WebSocket
     const socket = new Socket(at.href, [SCHEME, `${SCHEME}.${base64url(token)}`])
     return new Promise(resolve => {
@@ -373,6 +419,7 @@ export class Chat {
       case 'complete': return this.#end(m)
       case 'error': return m.turn_id ? this.#end(m) : this.#refused(m)
       case 'subscribed': return this.#subscribed(m)
+      case 'decided': return this.#answered(m)
       case undefined: if (m.message) return this.#failed()
     }
   }
@@ -401,6 +448,7 @@ export class Chat {
     if (first) this.#become('open')
     for (const waiter of this.#waiters.splice(0)) waiter.resolve()
     this.#flushStops()
+    if (first) for (const { message } of this.#decisions.values()) this.#write(message)
     for (const send of [...this.#sends.values()]) {
       if (send.socket !== this.#socket || idle && Date.now() - send.at > this.#times.quiet / 2 && this.#vain(send)) this.#post(send)
     }
@@ -413,9 +461,37 @@ export class Chat {
       this.#sends.delete(send.id)
       return send.reject(error)
     }
+    const decision = this.#decisions.get(m.action_id)
+    if (decision) {
+      this.#decisions.delete(m.action_id)
+      return decision.reject(error)
+    }
     if (this.#through) return this.#on.error?.(error)
     if (m.error === 'unavailable' || m.error === 'internal') return this.#drop()
     this.#give(error)
+  }
+
+  /** A decision that was sent over the socket is recorded. */
+  #answered({ action_id: id, status }) {
+    this.#decided(id, { status })
+    this.#decisions.get(id)?.resolve({ actionId: id, status })
+    this.#decisions.delete(id)
+  }
+
+  /** Notes what became of a call that waits, whatever the turn has said of it so far. */
+  #decided(id, { status, by, reason }) {
+    for (const turn of this.turns.values()) {
+      const known = turn.approvals.find(a => a.id === id)
+      if (known) this.#approval(turn, { action_id: id, status, by, reason })
+    }
+  }
+
+  #approval(turn, { action_id: id, name, input, expires_at: expiresAt, status, by, reason }) {
+    let known = turn.approvals.find(a => a.id === id)
+    if (!known) turn.approvals.push(known = { id, name, input, expiresAt })
+    else if (status === 'pending' || known.status !== 'pending') return // it is told again
+    Object.assign(known, { status: status === 'executing' ? 'approved' : status, by, reason })
+    this.#on.approval?.(turn, known)
   }
 
   #turn(m) {
@@ -453,7 +529,7 @@ export class Chat {
   #event(m) {
     const turn = this.#turn(m)
     if (turn.ended) return
-    const { data, current_tool_use: tool, reset, init_event_loop: init } = m.event
+    const { data, current_tool_use: tool, reset, init_event_loop: init, approval } = m.event
     if (init && m.seq === undefined) {
       Object.assign(turn, { hole: false, retold: 0, seq: undefined })
     }
@@ -461,6 +537,7 @@ export class Chat {
     turn.status = 'running'
     if (data !== undefined) this.#text(turn, m.offset ?? turn.length, data, m.seq === undefined)
     else if (reset) this.#cut(turn, m.offset ?? 0)
+    else if (approval) this.#approval(turn, approval)
     else if (tool && !turn.tools.some(t => t.id === tool.tool_use_id)) {
       const called = { id: tool.tool_use_id, name: tool.name, at: turn.length }
       turn.tools.push(called)
@@ -510,6 +587,7 @@ export class Chat {
 
   #finish(turn, status, { error = '', message = '', usage }) {
     Object.assign(turn, { status, error, message, usage })
+    for (const a of turn.approvals) if (a.status === 'pending') this.#approval(turn, { action_id: a.id, status: 'void' })
     this.#on.end?.(turn)
   }
 }

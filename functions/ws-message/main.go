@@ -1,4 +1,4 @@
-// ws-message takes what a client sends over its socket: a message, stop, subscribe, ping.
+// ws-message takes what a client sends over its socket: a message, stop, subscribe, decide, ping.
 package main
 
 import (

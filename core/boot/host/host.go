@@ -3,6 +3,7 @@
 package host
 
 import (
+	"io/fs"
 	"cmp"
 	"errors"
 	"os"
@@ -28,6 +29,7 @@ import (
 type Content struct {
 	Instructions string // the system prompt of sessions that bring none
 	Tools        tool.Registry
+	Workspace    fs.FS         // files that every session finds in its own until it writes over them; nil: none
 	SkillFolders []skill.Root  // where its skills lie
 	Skills       []skill.Skill // written in Go; they win over files of the same name
 	Prices       []byte        // what models cost, as money.Parse reads it; before the prices that are built in
@@ -102,7 +104,7 @@ func Engine(e boot.Edges, c Content) *turn.Engine {
 	}
 	asked := Model(e)
 	return &turn.Engine{
-		Edges: e.Edges, Model: c.Metered(e, asked, money.Stack), Memories: memories(e), Compaction: compaction(e, asked), Tools: c.Tools, Servers: servers(e), Skills: turn.Skills{Set: set, Found: found, Uploads: &upload.Sessions{Edges: e.Edges}}, Instructions: c.Instructions, Sockets: live.Sockets(e), Strands: e.Strands,
+		Edges: e.Edges, Model: c.Metered(e, asked, money.Stack), Memories: memories(e), Compaction: compaction(e, asked), Tools: c.Tools, Workspace: c.Workspace, Servers: servers(e), Skills: turn.Skills{Set: set, Found: found, Uploads: &upload.Sessions{Edges: e.Edges}}, Instructions: c.Instructions, Sockets: live.Sockets(e), Strands: e.Strands,
 		Remembered: &turn.Memory{}, Capacity: turn.Capacity{Stack: e.MaxTurns, Principal: e.MaxTurnsOfOne},
 		Approvals: time.Duration(e.ApprovalHours) * time.Hour,
 	}

@@ -101,7 +101,7 @@ func answerOf(turn *retell.Turn, calls []Call) Answer {
 	for _, c := range calls {
 		a.Tools = append(a.Tools, c.Name)
 	}
-	for _, m := range turn.Messages(false) {
+	for _, m := range turn.Messages(retell.Wants{}) {
 		if m.Event != nil && m.Event.Data != nil {
 			a.Text += *m.Event.Data
 		}
