@@ -54,12 +54,12 @@ func TestTaskWithWait(t *testing.T) {
 	t.Parallel()
 	s := shared(t)
 	got := s.as("ada", "POST", "/agent/tasks", `{"request":"say \"done\"","wait":true}`).is(t, 200)
-	if got["status"] != "COMPLETED" || got["output"] != "done" || len(got) != 3 {
-		t.Errorf("answer = %v, want id, status and output", got)
+	if got["status"] != "COMPLETED" || got["output"] != "done" || got["usage"] == nil || len(got) != 4 {
+		t.Errorf("answer = %v, want id, status, output and usage", got)
 	}
 	got = s.as("ada", "POST", "/agent/tasks", `{"request":"fail ValidationException","wait":true}`).is(t, 200)
-	if got["status"] != "FAILED" || got["error"] == "" || len(got) != 3 {
-		t.Errorf("answer = %v, want id, status and error", got)
+	if got["status"] != "FAILED" || got["error"] == "" || got["usage"] == nil || len(got) != 4 {
+		t.Errorf("answer = %v, want id, status, error and usage", got)
 	}
 }
 
