@@ -57,7 +57,14 @@ func busMessages() map[string]any {
 		"run_schedule.small":     contract.RunSchedule{ScheduleID: "heartbeat", At: "2026-01-01T09:00:00Z"},
 		"schedule_ran":           contract.ScheduleRan{ScheduleID: "heartbeat", SessionIDs: []string{"s-1"}},
 		"schedule_ran.failed":    contract.ScheduleRan{ScheduleID: "nope", SessionIDs: []string{}, Error: `there is no schedule "nope"`, Code: "not_found"},
-		"error_body":             contract.ErrorBody{Message: "title: 600 bytes, the limit is 512", Code: "invalid"},
+		"resolve_agent_approval": contract.ResolveApproval{SessionID: "s-1", ActionID: "c1", Decision: contract.Approve, By: "user-1", Reason: "Fine."},
+		"decide_approval":        contract.DecideApproval{Decision: contract.Deny, Reason: "Not yet."},
+		"decide_approval.small":  contract.DecideApproval{Decision: contract.Approve},
+		"approvals": contract.Approvals{Approvals: []contract.Approval{{
+			ActionID: "c1", SessionID: "s-1", TurnID: "turn_3", Name: "approve_pr", Input: json.RawMessage(`{"pr":7}`), Status: "denied",
+			RequestedAt: "2026-03-01T10:00:00.000Z", ExpiresAt: "2026-03-02T10:00:00.000Z", DecidedAt: "2026-03-01T11:00:00.000Z", By: "user-1", Reason: "Not yet.",
+		}}},
+		"error_body": contract.ErrorBody{Message: "title: 600 bytes, the limit is 512", Code: "invalid"},
 	}
 }
 
@@ -72,6 +79,7 @@ func socketMessages() map[string]any {
 		"client.message.small": contract.ClientMessage{Request: "Hello", SessionID: "s-1"},
 		"client.stop":          contract.ClientMessage{Action: "stop", SessionID: "s-1", Clear: true},
 		"client.subscribe":     contract.ClientMessage{Action: "subscribe", SessionID: "s-1", StartIndex: ptr(int64(0))},
+		"client.decide":        contract.ClientMessage{Action: "decide", SessionID: "s-1", ActionID: "c1", Decision: contract.Deny, Reason: "Not yet."},
 		"client.ping":          contract.ClientMessage{Action: "ping"},
 
 		"server.data":             stream(contract.StreamEventBody{Data: ptr("")}),
@@ -80,11 +88,18 @@ func socketMessages() map[string]any {
 		"server.init_event_loop":  stream(contract.StreamEventBody{InitEventLoop: true}),
 		"server.event_complete":   stream(contract.StreamEventBody{Complete: true}),
 		"server.reset":            stream(contract.StreamEventBody{Reset: &contract.ResetBody{Attempt: 2}}),
-		"server.complete":         contract.ServerMessage{Type: contract.TypeComplete, SessionID: "s-1", TurnID: "turn_3", DeliveryID: "dlv_1", Usage: &usage},
-		"server.complete.small":   contract.ServerMessage{Type: contract.TypeComplete, SessionID: "s-1"},
-		"server.error":            contract.ServerMessage{Type: contract.TypeError, Error: "Internal server error", Message: "try again"},
-		"server.pong":             contract.ServerMessage{Type: contract.TypePong},
-		"server.subscribed":       contract.ServerMessage{Type: contract.TypeSubscribed, SessionID: "s-1", Index: ptr(int64(57)), Status: "running", More: true},
+		"server.approval": stream(contract.StreamEventBody{Approval: ptr(contract.ApprovalRequested{
+			ActionID: "c1", Name: "approve_pr", Input: json.RawMessage(`{"pr":7}`), ExpiresAt: "2026-03-02T10:00:00.000Z",
+		}.Body())}),
+		"server.approval.resolved": stream(contract.StreamEventBody{Approval: ptr(contract.ApprovalResolved{
+			ActionID: "c1", Name: "approve_pr", Decision: "denied", By: "user-1", Reason: "Not yet.",
+		}.Body())}),
+		"server.decided":        contract.ServerMessage{Type: contract.TypeDecided, SessionID: "s-1", ActionID: "c1", Status: "denied"},
+		"server.complete":       contract.ServerMessage{Type: contract.TypeComplete, SessionID: "s-1", TurnID: "turn_3", DeliveryID: "dlv_1", Usage: &usage},
+		"server.complete.small": contract.ServerMessage{Type: contract.TypeComplete, SessionID: "s-1"},
+		"server.error":          contract.ServerMessage{Type: contract.TypeError, Error: "Internal server error", Message: "try again"},
+		"server.pong":           contract.ServerMessage{Type: contract.TypePong},
+		"server.subscribed":     contract.ServerMessage{Type: contract.TypeSubscribed, SessionID: "s-1", Index: ptr(int64(57)), Status: "running", More: true},
 	}
 }
 
@@ -109,6 +124,9 @@ func sessionEvents() []contract.EventData {
 		contract.SessionFailed{Error: "worker_lost"},
 		contract.MessageReceived{Text: "Hello", DeliveryIDs: []string{"dlv_1", "dlv_2"}},
 		contract.NudgeDelivered{Text: "and quick", DeliveryID: "dlv_3"},
+		contract.SubagentCalled{ID: "c1", Name: "researcher", Depth: 1, Request: "Find out."},
+		contract.SubagentCompleted{ID: "c1", Name: "researcher", Status: "error", Error: "timeout", Steps: 2, DurationMs: 1500, Usage: usage},
+		contract.ArtifactTagged{Path: "report.md", Artifact: "report", Bytes: 1200},
 		contract.TurnStarted{TaskID: "t-1"},
 		contract.TurnQueued{Position: 2},
 		contract.TurnCompleted{Result: "the answer", Limit: "max_tokens", Usage: usage},
@@ -124,9 +142,6 @@ func sessionEvents() []contract.EventData {
 		contract.ApprovalRequested{ActionID: "c1", Name: "approve_pr", Input: json.RawMessage(`{"pr":7}`), ExpiresAt: "2026-03-02T10:00:00.000Z"},
 		contract.ApprovalResolved{ActionID: "c1", Name: "approve_pr", Decision: "denied", By: "user-1", Reason: "Not yet."},
 		contract.ActionsCompleted{IDs: []string{"c1"}},
-		contract.SubagentCalled{ID: "c1", Name: "researcher", Depth: 1, Request: "Find out."},
-		contract.SubagentCompleted{ID: "c1", Name: "researcher", Status: "error", Error: "timeout", Steps: 2, DurationMs: 1500, Usage: usage},
-		contract.ArtifactTagged{Path: "report.md", Artifact: "report", Bytes: 1200},
 		contract.ActionToolRetry{ID: "c1", Name: "lookup", Attempt: 2, Error: "timeout"},
 		contract.SkillsReported{Findings: []contract.SkillFinding{{
 			Severity: "error", Path: "skills/refund/SKILL.md", Line: 1, Code: "desc-missing", Text: "the description is missing", Skipped: true,

@@ -8,47 +8,11 @@ import (
 
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
-	"github.com/steadfast-agents/steadfast/core/loop"
 	"github.com/steadfast-agents/steadfast/core/model"
 	"github.com/steadfast-agents/steadfast/core/session"
 	"github.com/steadfast-agents/steadfast/core/snapshot"
 	"github.com/steadfast-agents/steadfast/core/store"
 )
-
-// approved lets a call run that a person approved, once: it is marked before. One that nobody was asked about waits; one that was
-// denied, or that nobody decided about in time, is answered.
-func (j *journal) approved(ctx context.Context, call model.ToolUse) error {
-	if result, was := j.begun[call.ID]; was {
-		if result != nil { // only its save was lost
-			return &loop.Answered{Result: *result}
-		}
-		return unknown(call)
-	}
-	a, err := j.Table.Approval(ctx, j.id, call.ID)
-	switch {
-	case fault.Is(err, fault.NotFound):
-		return loop.ErrWait
-	case err != nil:
-		return errors.Join(errReload, err)
-	case a.Status == session.Pending:
-		return loop.ErrWait
-	case a.ExecutedBy(j.me): // the answer to its mark was lost
-		j.begins(call)
-		return nil
-	case a.Status == session.Executing:
-		j.log.WarnContext(ctx, "an approved call was begun before", "tool", call.Name, "call", call.ID)
-		return unknown(call)
-	case a.Status != session.Approved:
-		return &loop.Answered{Result: refusal(call, a)}
-	}
-	if err := j.commit(ctx, j.state.Hold(j.me, j.Now()), true, store.ChangeApproval(a.Execute(j.me, j.Now()))); err != nil {
-		return err
-	}
-	tagged, tags := j.files.tags()
-	data, writes = append(data, tagged...), append(writes, tags...)
-	j.begins(call)
-	return nil
-}
 
 // refusal is what the model reads of a call that was not approved.
 func refusal(call model.ToolUse, a session.Approval) model.ToolResult {
@@ -80,6 +44,8 @@ func (j *journal) Park(ctx context.Context, _ int, results []model.ToolResult, t
 		return err
 	}
 	j.view.settleText()
+	tagged, tags := j.files.tags()
+	data, writes = append(data, tagged...), append(writes, tags...)
 	events := j.events(j.state.TurnID(), append(data, asked...)...)
 	p := session.Progress{NextIndex: j.next + int64(len(events))}
 	var s *snapshot.Segment
@@ -92,6 +58,7 @@ func (j *journal) Park(ctx context.Context, _ int, results []model.ToolResult, t
 	if err := j.commit(ctx, j.state.Park(j.me, int64(len(waiting)), until, p), false, writes...); err != nil {
 		return err
 	}
+	j.sayApprovals(ctx, events, asked)
 	j.wrote(events)
 	j.remember(s)
 	j.log.InfoContext(ctx, "turn waits for people", "turn", j.state.TurnID(), "calls", len(waiting))
@@ -133,8 +100,23 @@ func (o *owner) tellResolved(ctx context.Context, h snapshot.History) error {
 	if err := o.commit(ctx, o.state.SavePart(o.me, p, o.Now()), true, writes...); err != nil {
 		return err
 	}
+	o.sayApprovals(ctx, events, data)
 	o.wrote(events)
 	return nil
+}
+
+// sayApprovals tells who follows what the last of events say: that calls wait, or what became of them.
+func (o *owner) sayApprovals(ctx context.Context, events []contract.SessionEvent, data []contract.EventData) {
+	o.latecomers(ctx, o.cast)
+	for i, d := range data {
+		index := events[len(events)-len(data)+i].Index
+		switch d := d.(type) {
+		case contract.ApprovalRequested:
+			o.cast.Approval(d.Body(), &index)
+		case contract.ApprovalResolved:
+			o.cast.Approval(d.Body(), &index)
+		}
+	}
 }
 
 // resolved gives the events and the rows of approvals that are decided and not told of. With over the turn ends: whatever has not run
