@@ -72,7 +72,7 @@ func (c chat) talk(ctx context.Context, root *cli, s *surroundings) (*talk, erro
 	if err != nil {
 		return nil, err
 	}
-	t := &talk{s: s, chat: &client.Chat{Client: cl}, book: book, stack: root.URL, user: root.who()}
+	t := &talk{s: s, life: ctx, chat: &client.Chat{Client: cl}, book: book, stack: root.URL, user: root.who()}
 	switch {
 	case c.Session != "":
 		t.chat.SessionID = c.Session
@@ -94,12 +94,20 @@ type talk struct {
 	user  string
 	voice voice
 	turn  turnSwitch
+	life  context.Context // of the conversation
+	lines <-chan string   // what the person types; nil: nobody has asked for it yet
 }
 
 // say sends one message, prints the answer as it comes and remembers the session.
 func (t *talk) say(ctx context.Context, text string) error {
 	t.turn.begin()
-	answer, err := t.chat.Ask(ctx, text, t.voice.listener(t.s))
+	asker := t.asks(ctx)
+	listener := t.voice.listener(t.s)
+	if !t.s.json {
+		listener.Approval = asker.hear
+	}
+	answer, err := t.chat.Ask(ctx, text, listener)
+	asker.end()
 	stopped := t.turn.end()
 	t.voice.endLine(t.s)
 	if answer.Hole {

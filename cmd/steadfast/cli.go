@@ -19,21 +19,22 @@ const defaultURL = "http://127.0.0.1:8787"
 
 // cli is every command and flag.
 type cli struct {
-	URL      string   `help:"Base of the HTTP routes." default:"${url}" env:"STEADFAST_URL" placeholder:"URL"`
-	WSURL    string   `name:"ws-url" help:"URL of the WebSocket; asked from the stack when not given." env:"STEADFAST_WS_URL" placeholder:"URL"`
-	JWT      string   `name:"token" help:"A JWT. Not needed against steadfast dev." env:"STEADFAST_TOKEN" placeholder:"JWT"`
-	User     string   `help:"Who to be at steadfast dev, which gives the token." default:"dev" placeholder:"NAME"`
-	JSON     bool     `name:"json" help:"Answers as JSON on stdout, errors as {message, code} on stderr."`
-	Dev      dev      `cmd:"" help:"Run the whole stack on this machine, from template.yaml."`
-	Token    token    `cmd:"" help:"Print a token that steadfast dev accepts."`
-	Shot     oneShot  `cmd:"" name:"run" help:"Ask a model once, without a session: text, or JSON that fits a schema."`
-	Chat     chat     `cmd:"" help:"Talk to an agent: one message, or a conversation without one."`
-	Task     tasks    `cmd:"" help:"Run, look at and cancel tasks."`
-	Sessions sessions `cmd:"" help:"List, look at and delete sessions."`
-	Send     send     `cmd:"" help:"Say something in a session and leave."`
-	Stop     stop     `cmd:"" help:"Stop a session's turn."`
-	Events   events   `cmd:"" help:"Follow or print a session's events."`
-	Skills   skills   `cmd:"" help:"List, check, show, begin and send skills."`
+	URL       string    `help:"Base of the HTTP routes." default:"${url}" env:"STEADFAST_URL" placeholder:"URL"`
+	WSURL     string    `name:"ws-url" help:"URL of the WebSocket; asked from the stack when not given." env:"STEADFAST_WS_URL" placeholder:"URL"`
+	JWT       string    `name:"token" help:"A JWT. Not needed against steadfast dev." env:"STEADFAST_TOKEN" placeholder:"JWT"`
+	User      string    `help:"Who to be at steadfast dev, which gives the token." default:"dev" placeholder:"NAME"`
+	JSON      bool      `name:"json" help:"Answers as JSON on stdout, errors as {message, code} on stderr."`
+	Dev       dev       `cmd:"" help:"Run the whole stack on this machine, from template.yaml."`
+	Token     token     `cmd:"" help:"Print a token that steadfast dev accepts."`
+	Shot      oneShot   `cmd:"" name:"run" help:"Ask a model once, without a session: text, or JSON that fits a schema."`
+	Chat      chat      `cmd:"" help:"Talk to an agent: one message, or a conversation without one."`
+	Task      tasks     `cmd:"" help:"Run, look at and cancel tasks."`
+	Sessions  sessions  `cmd:"" help:"List, look at and delete sessions."`
+	Send      send      `cmd:"" help:"Say something in a session and leave."`
+	Stop      stop      `cmd:"" help:"Stop a session's turn."`
+	Events    events    `cmd:"" help:"Follow or print a session's events."`
+	Approvals approvals `cmd:"" help:"Calls that wait for a person: list, approve, deny."`
+	Skills    skills    `cmd:"" help:"List, check, show, begin and send skills."`
 
 	Schedules schedules `cmd:"" help:"What the agent does by the clock: list, check, foresee, fire by hand."`
 	Eval      eval      `cmd:"" help:"Measure what a skill is worth: run its test cases with and without it."`

@@ -19,7 +19,7 @@ func (t *talk) converse(ctx context.Context) error {
 	if t.s.asks {
 		t.s.note("session %s. /new begins another, /quit leaves, ctrl-c stops an answer.", t.chat.SessionID)
 	}
-	lines := read(ctx, t.s.stdin)
+	t.lines = read(ctx, t.s.stdin)
 	var last error
 	for {
 		if t.s.asks && !t.s.json {
@@ -29,7 +29,7 @@ func (t *talk) converse(ctx context.Context) error {
 		case <-ctx.Done():
 			t.s.note("")
 			return nil
-		case line, more := <-lines:
+		case line, more := <-t.lines:
 			if !more {
 				return t.leave(last)
 			}

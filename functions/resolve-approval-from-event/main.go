@@ -20,8 +20,8 @@ func main() {
 		_, err := approvals.Decide(ctx, flow.DecideIn{
 			SessionID: d.SessionID, ActionID: d.ActionID, Caller: task.User(d.By), App: true, Verdict: d.Decision, Reason: d.Reason,
 		})
-		if fault.Is(err, fault.Conflict) { // the first verdict counts: this one comes too late, and would whenever it came again
-			edges.Log.WarnContext(ctx, "decided already", "session", d.SessionID, "call", d.ActionID, "event", envelopeID)
+		if fault.Is(err, fault.Conflict) || fault.Is(err, fault.NotFound) { // too late, and it would be whenever it came again
+			edges.Log.WarnContext(ctx, "nothing to decide", "session", d.SessionID, "call", d.ActionID, "event", envelopeID, "why", err)
 			return nil
 		}
 		return err

@@ -39,6 +39,10 @@ var samples = []sample{
 	{"run-turn", nil, `null`},
 	{"send-message", nil, `202 {deliveryId string sessionId string}`},
 	{"get-session-events", whenIdle, "200 " + turn},
+	{"get-session-files", nil, `200 {files [{bytes number path string}]}`},
+	{"list-approvals", nil, `200 {approvals []}`}, // the agent of the samples asks nobody
+	{"resolve-approval", nil, `404 {code string message string}`},
+	{"resolve-approval-from-event", nil, `null`},
 	{"stream-session", nil, `401 {code string message string}`},
 	{"stream-session", withBearer, "200 " + turn},
 	{"stop-session", nil, `202 {stopping bool}`},

@@ -9,11 +9,12 @@ import (
 
 // Listener is told about a turn as it comes. Nil functions are not called.
 type Listener struct {
-	Message func(raw json.RawMessage)    // every message, as it came
-	Text    func(piece string)           // the next piece of the answer
-	Tool    func(name string)            // the model calls a tool
-	Again   func(kept string)            // the text after kept was void; the model begins again
-	Dropped func(cause error, err error) // the connection was lost; err nil: it is back
+	Message  func(raw json.RawMessage)    // every message, as it came
+	Text     func(piece string)           // the next piece of the answer
+	Tool     func(name string)            // the model calls a tool
+	Approval func(contract.ApprovalBody)  // a call waits for a person, or something became of that; each is told once
+	Again    func(kept string)            // the text after kept was void; the model begins again
+	Dropped  func(cause error, err error) // the connection was lost; err nil: it is back
 }
 
 // Answer is one turn: as its client saw it, or as its log tells it.
@@ -30,7 +31,7 @@ type Answer struct {
 	Hole       bool            `json:"hole,omitempty"`    // text was lost on the way: read the session for it
 
 	length  int64           // of Text in code points, lost ones included
-	seen    map[string]bool // ids of tool calls
+	seen    map[string]bool // ids of tool calls, and of what was told of them
 	past    map[string]bool // ids of turns before this one
 	refused bool            // the last message was refused, not the turn failed
 	fence   int64           // of the turn's owner; an older owner may still be talking
@@ -128,6 +129,8 @@ func (a *Answer) event(m contract.ServerMessage, on Listener) {
 		a.append(*e.Data, m.Offset, on)
 	case e.CurrentToolUse != nil:
 		a.tool(*e.CurrentToolUse, on)
+	case e.Approval != nil:
+		a.approval(*e.Approval, on)
 	case e.Reset != nil:
 		a.again(m.Offset, on)
 	}
@@ -184,6 +187,17 @@ func (a *Answer) tool(use contract.ToolUseBody, on Listener) {
 	a.Tools = append(a.Tools, use.Name)
 	if on.Tool != nil {
 		on.Tool(use.Name)
+	}
+}
+
+func (a *Answer) approval(b contract.ApprovalBody, on Listener) {
+	id := b.Status + " " + b.ActionID
+	if a.seen[id] {
+		return
+	}
+	a.seen[id] = true
+	if on.Approval != nil {
+		on.Approval(b)
 	}
 }
 

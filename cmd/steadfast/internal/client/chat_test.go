@@ -117,7 +117,7 @@ func TestAskSaysWhatTheContractSays(t *testing.T) {
 	defer c.Close()
 	for range 2 {
 		answer, err := c.Ask(t.Context(), "hello", client.Listener{})
-		if err != nil || answer.Text != "reset" {
+		if err != nil || answer.Text != "reset,approvals" {
 			t.Fatalf("Ask(...) = %q, %v, want the feature it connected with", answer.Text, err)
 		}
 	}

@@ -44,7 +44,7 @@ func (c *Client) tryDial(ctx context.Context, at string) (*socket, error) {
 		return nil, &Error{Code: "invalid", Message: fmt.Sprintf("%q is not a url", at)}
 	}
 	q := target.Query()
-	q.Set("features", "reset")
+	q.Set("features", "reset,approvals")
 	target.RawQuery = q.Encode()
 	token := base64.RawURLEncoding.EncodeToString([]byte(c.Token))
 	conn, res, err := websocket.Dial(ctx, target.String(), &websocket.DialOptions{
