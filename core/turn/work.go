@@ -145,6 +145,7 @@ func (o *owner) toolContext(ctx context.Context, s setup) tool.Context {
 	if s.task != nil {
 		tc.TaskID = s.task.TaskID
 	}
+	tc.Reminders = o.reminders()
 	return tc
 }
 
