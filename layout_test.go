@@ -33,7 +33,7 @@ var rings = [][]string{
 	{"core/flow", "core/store", "core/bus", "core/bedrock", "core/entry", "core/identity", "core/socket", "core/turn", "core/memory",
 		"core/mcp", "core/channel", "core/workspace", "core/upload"},
 	{"core/boot", "core/boot/live", "core/boot/later", "core/boot/host", "agency"},
-	{"agent", "agent/schedules", "agent/workspace", "functions/", "cmd/", "internal/"},
+	{"agent", "agent/schedules", "functions/", "cmd/", "internal/"},
 }
 
 const pure = 3 // the outermost ring without AWS, clock and randomness

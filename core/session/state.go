@@ -58,6 +58,12 @@ func (s Spent) plus(t Spent) Spent {
 	return Spent{s.In + t.In, s.Out + t.Out, s.Read + t.Read, s.Written + t.Written}
 }
 
+// Doubt is where the first turn begins whose words no model has accepted yet: a content filter may still refuse them.
+type Doubt struct {
+	Opening string `dynamodbav:"opening"` // its first segment
+	Prompt  int64  `dynamodbav:"prompt"`  // index of its message.received
+}
+
 // State is a session's STATE row. Numbers are never absent; every other field may be.
 type State struct {
 	SessionID string             `dynamodbav:"sessionId"`
@@ -97,6 +103,8 @@ type State struct {
 	Followed      int64 `dynamodbav:"followed,omitempty"` // when somebody last asked to follow, ms: a running owner looks who
 	ApprovalsOpen int64 `dynamodbav:"approvalsOpen"`
 	ApprovalUntil int64 `dynamodbav:"approvalUntil,omitempty"` // ms
+	Doubt         Doubt `dynamodbav:"doubt,omitempty"`         // what no model has accepted yet
+	Withheld      bool  `dynamodbav:"withheld,omitempty"`      // a content filter blocked the open turn: it is only to be taken out
 	Asked         bool  `dynamodbav:"asked,omitempty"`         // the open turn has asked people about calls
 
 	ExpiresAt int64  `dynamodbav:"expiresAt"` // s

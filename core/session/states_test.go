@@ -202,6 +202,10 @@ func owners() []event {
 			func(row, read session.State) bool {
 				return myTurn(row, read) && row.Step == read.Step && row.Tip == read.Tip
 			}},
+		{"withhold the turn", func(s session.State) (session.Change, bool, error) { return sure(s.Withhold(me, progress, now)) },
+			func(row, read session.State) bool {
+				return myTurn(row, read) && row.Step == read.Step && row.Tip == read.Tip
+			}},
 		{"take", func(s session.State) (session.Change, bool, error) {
 			return sure(s.Take(me, s.Admitted, progress, now))
 		},

@@ -84,7 +84,10 @@ func (s State) Begin(me Me, o Opening, p Progress, now time.Time) Change {
 	switch {
 	case o.Opens():
 		to.Phase, to.TurnSeq, to.Seen, to.Task, to.Step, to.ApprovalsOpen = Open, o.To, s.Admitted, o.Task, 0, 0
-		to.Prompt, to.Opening, to.Spent, to.Asked = p.Prompt, p.Tip, Spent{}, false
+		to.Prompt, to.Opening, to.Spent, to.Asked, to.Withheld = p.Prompt, p.Tip, Spent{}, false, false
+		if to.Doubt.Opening == "" {
+			to.Doubt = Doubt{p.Tip, p.Prompt}
+		}
 		to.LeaseUntil = now.Add(Lease).UnixMilli()
 		to = to.served()
 	case s.Mode == TaskRun:
@@ -102,14 +105,14 @@ func (s State) saving(me Me) cond.Expr {
 // Save records one more step of the open turn: the calls a model asked for, or their results.
 func (s State) Save(me Me, p Progress, now time.Time) Change {
 	to := s.moved(p)
-	to.Step, to.Tries, to.LeaseUntil, to.Spent = s.Step+1, 0, now.Add(Lease).UnixMilli(), s.Spent.plus(p.Spent)
+	to.Step, to.Tries, to.LeaseUntil, to.Spent, to.Doubt = s.Step+1, 0, now.Add(Lease).UnixMilli(), s.Spent.plus(p.Spent), Doubt{}
 	return Change{s, to, s.saving(me)}
 }
 
 // SavePart records some results of a step whose other tools have yet to end.
 func (s State) SavePart(me Me, p Progress, now time.Time) Change {
 	c := s.Save(me, p, now)
-	c.To.Step = s.Step
+	c.To.Step, c.To.Doubt = s.Step, s.Doubt
 	return c
 }
 
@@ -140,7 +143,10 @@ func (s State) over(outcome string) State {
 
 func (s State) ended(p Progress, outcome string, now time.Time) State {
 	to := s.moved(p).served()
-	to.Phase, to.Tries, to.Task, to.Spent, to.Asked, to.ExpiresAt = Idle, 0, nil, Spent{}, false, now.Add(Life).Unix()
+	to.Phase, to.Tries, to.Task, to.Spent, to.Asked, to.Withheld, to.ExpiresAt = Idle, 0, nil, Spent{}, false, false, now.Add(Life).Unix()
+	if outcome == "completed" || s.Withheld {
+		to.Doubt = Doubt{}
+	}
 	if s.Mode == TaskRun {
 		to = to.over(outcome)
 	}

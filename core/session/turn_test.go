@@ -110,15 +110,15 @@ func TestBegin(t *testing.T) {
 		want string
 	}{
 		{"a turn", session.Chat, session.Opening{From: 2, Cancelled: 2, To: 3},
-			"phase=open taken=3 turnSeq=3 seen=4 step=0 nextIndex=13 tries=0 prompt=11 tip=tip2 expiresAt=720h0m0s"},
+			"phase=open taken=3 turnSeq=3 seen=4 step=0 nextIndex=13 tries=0 prompt=11 tip=tip2 opening=tip2 doubt={tip2 11} expiresAt=720h0m0s"},
 		{"a task's turn", session.Chat, session.Opening{From: 2, Cancelled: 2, To: 3, Task: task},
-			"phase=open taken=3 turnSeq=3 seen=4 step=0 nextIndex=13 tries=0 prompt=11 tip=tip2 task={t 1} expiresAt=720h0m0s"},
+			"phase=open taken=3 turnSeq=3 seen=4 step=0 nextIndex=13 tries=0 prompt=11 tip=tip2 opening=tip2 task={t 1} doubt={tip2 11} expiresAt=720h0m0s"},
 		{"part was cancelled", session.Chat, session.Opening{From: 2, Cancelled: 3, To: 4},
-			"phase=open taken=4 turnSeq=4 seen=4 step=0 nextIndex=13 tries=0 prompt=11 tip=tip2 expiresAt=720h0m0s"},
+			"phase=open taken=4 turnSeq=4 seen=4 step=0 nextIndex=13 tries=0 prompt=11 tip=tip2 opening=tip2 doubt={tip2 11} expiresAt=720h0m0s"},
 		{"all was cancelled", session.Chat, session.Opening{From: 2, Cancelled: 4, To: 4},
 			"taken=4 nextIndex=13 tries=0 tip=tip2 expiresAt=720h0m0s"},
 		{"a task session's turn", session.TaskRun, session.Opening{From: 2, Cancelled: 2, To: 3, Task: task},
-			"phase=open taken=3 turnSeq=3 seen=4 step=0 nextIndex=13 tries=0 prompt=11 tip=tip2 task={t 1} expiresAt=720h0m0s"},
+			"phase=open taken=3 turnSeq=3 seen=4 step=0 nextIndex=13 tries=0 prompt=11 tip=tip2 opening=tip2 task={t 1} doubt={tip2 11} expiresAt=720h0m0s"},
 		{"a task session's only message was cancelled", session.TaskRun, session.Opening{From: 2, Cancelled: 3, To: 3, Task: task},
 			"phase=done owner=- leaseUntil=- taken=3 nextIndex=13 tries=0 tip=tip2 outcome=failed expiresAt=720h0m0s dueSk=-"},
 	}

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -33,6 +34,7 @@ const (
 	ErrCancelled      = "cancelled"
 	ErrInterrupted    = "interrupted"
 	ErrWorkerLost     = "worker_lost"
+	ErrBlocked        = "blocked" // by a content filter
 	ErrExhausted      = "dispatch_exhausted"
 	ErrSessionDeleted = "session deleted"
 )
@@ -91,6 +93,21 @@ type Result struct {
 // Wire is the result as it crosses the boundary.
 func (r Result) Wire() contract.TaskResult {
 	return contract.TaskResult{TaskID: r.TaskID, Status: string(r.Status), Output: r.Output, Error: r.Error, Usage: r.Usage}
+}
+
+// Withhold is the task with a note in the place of what was asked, for a content filter has blocked that.
+func (t Task) Withhold(note string) Task {
+	var r Request
+	if json.Unmarshal([]byte(t.Detail), &r) == nil && t.Detail != "" {
+		r.Request = note
+		if raw, err := json.Marshal(r); err == nil {
+			t.Detail = string(raw)
+		}
+	} else {
+		t.Detail = ""
+	}
+	t.Request = note
+	return t
 }
 
 // Expired reports whether the row's time is over, whether or not it is still there.

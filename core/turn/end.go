@@ -118,6 +118,11 @@ func (o *owner) endWrites(ctx context.Context, e ending, waits bool) ([]store.Wr
 	}
 	change := t.FinishTurn(e.status, e.output, e.reason, o.Now())
 	change.To.Usage = e.usage
+	if o.state.Withheld {
+		var more []store.Write
+		change, more = withholdTask(*t, change)
+		writes = append(writes, more...)
+	}
 	return append(writes, store.ChangeTask(change)), p, events, change.To, nil
 }
 
@@ -222,6 +227,8 @@ func note(reason string) string {
 		return "(stopped)"
 	case task.ErrInterrupted:
 		return "(interrupted)"
+	case task.ErrBlocked:
+		return loop.BlockedText
 	}
 	return "(no answer)"
 }

@@ -53,6 +53,15 @@ func (m *Memory) put(id string, h snapshot.History) {
 	}
 }
 
+func (m *Memory) forget(id string) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.drop(id)
+}
+
 func (m *Memory) drop(id string) {
 	h, ok := m.byID[id]
 	if !ok {

@@ -107,6 +107,8 @@ func (o *owner) stuck(ctx context.Context) bool {
 func (o *owner) act(ctx context.Context) (done bool, err error) {
 	s := o.state
 	switch {
+	case s.Phase == session.Open && s.Withheld:
+		return o.withdraw(ctx)
 	case s.Phase == session.Open && (s.Stopped() || s.Preempted()):
 		return o.endFlagged(ctx, nil, o.spent(ctx))
 	case s.Phase == session.Open && s.Tries > session.MaxTries:

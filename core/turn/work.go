@@ -71,6 +71,8 @@ func (o *owner) work(ctx context.Context) (done bool, err error) {
 func (o *owner) finish(ctx context.Context, view *view, out loop.Outcome, err error) (bool, error) {
 	usage := o.bill(ctx, out.Usage)
 	switch {
+	case err == nil && blocked(out):
+		return o.withhold(ctx, view, out)
 	case err == nil:
 		return o.endCompleted(ctx, view, out, usage)
 	case errors.Is(err, errFlagged):
@@ -145,7 +147,6 @@ func (o *owner) toolContext(ctx context.Context, s setup) tool.Context {
 	if s.task != nil {
 		tc.TaskID = s.task.TaskID
 	}
-	tc.Reminders = o.reminders()
 	return tc
 }
 

@@ -6,13 +6,12 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/steadfast-agents/steadfast/core/boot"
-	"github.com/steadfast-agents/steadfast/core/boot/later"
 	"github.com/steadfast-agents/steadfast/core/entry"
 	"github.com/steadfast-agents/steadfast/core/flow"
 )
 
 func main() {
-	edges := boot.MustOpen(boot.Table, boot.ScheduleGroup)
-	use := flow.DeleteSession{Edges: edges.Edges, Alarms: later.Events(edges)}
+	edges := boot.MustOpen(boot.Table)
+	use := flow.DeleteSession{Edges: edges.Edges}
 	lambda.Start(entry.HTTP(edges.Log, entry.Session, use.Do, entry.Always[struct{}](http.StatusNoContent)))
 }
