@@ -30,10 +30,10 @@ var rings = [][]string{
 	{"core/key", "core/contract", "core/model", "core/cond", "core/schedule", "core/task", "core/money", "core/guard"},
 	{"core/session", "core/tool"},
 	{"core/snapshot", "core/skill", "core/loop", "core/retell"},
-	{"core/flow", "core/store", "core/bus", "core/bedrock", "core/entry", "core/identity", "core/socket", "core/turn", "core/memory",
+	{"core/flow", "core/store", "core/bus", "core/later", "core/bedrock", "core/entry", "core/identity", "core/socket", "core/turn", "core/memory",
 		"core/mcp", "core/channel", "core/workspace", "core/upload"},
 	{"core/boot", "core/boot/live", "core/boot/later", "core/boot/host", "agency"},
-	{"agent", "agent/schedules", "functions/", "cmd/", "internal/"},
+	{"agent", "agent/schedules", "agent/workspace", "functions/", "cmd/", "internal/"},
 }
 
 const pure = 3 // the outermost ring without AWS, clock and randomness
@@ -178,7 +178,13 @@ var heavy = []string{"core/tool", "core/loop", "core/bedrock", "core/turn", "cor
 func TestLightFunctions(t *testing.T) {
 	runsTurns := []string{"functions/run-turn", "functions/agency-route", "functions/agency-task", "functions/agency-check-in", "functions/run-schedule"} // the content is heavy
 	for _, p := range packages(t) {
-		if !strings.HasPrefix(p.short(), "functions/") || slices.Contains(runsTurns, p.short()) {
+		if !strings.HasPrefix(p.short(), "functions/") {
+			continue
+		}
+		if slices.Contains(p.Deps, module+"core/later") && !slices.Contains(p.Imports, module+"core/boot/later") {
+			t.Errorf("%s links core/later, and opens no scheduler", p.short())
+		}
+		if slices.Contains(runsTurns, p.short()) {
 			continue
 		}
 		for _, h := range heavy {

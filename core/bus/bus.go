@@ -81,7 +81,7 @@ func (b Bus) entry(ctx context.Context, e Event) (types.PutEventsRequestEntry, e
 	if err != nil {
 		return types.PutEventsRequestEntry{}, fault.Wrap(fault.Internal, err, "encode %q", e.DetailType)
 	}
-	detail, err = b.refer(ctx, detail, time.Time{})
+	detail, err = b.Refer(ctx, detail, time.Time{})
 	if err != nil {
 		return types.PutEventsRequestEntry{}, err
 	}

@@ -14,15 +14,16 @@ import (
 const MaxDetailBytes = 200 * 1024
 
 // Referable are the fields of a detail that may travel as {field}Ref.
-var Referable = []string{"output", "request", "payload", "message"}
+var Referable = []string{"output", "request", "payload", "message", "data"}
 
 // lasting are Details that can keep one past the time at which its event is sent.
 type lasting interface {
 	PutDetailUntil(ctx context.Context, id, text string, at time.Time) error
 }
 
-// refer replaces the largest referable field of a large detail, which is sent at a time; zero is now.
-func (b Bus) refer(ctx context.Context, detail []byte, at time.Time) ([]byte, error) {
+// Refer replaces the largest referable field of a detail over MaxDetailBytes, which is sent at a time; zero is now. Idempotent. Faults:
+// Limit (it stays too large), Internal (no object), those of Details.
+func (b Bus) Refer(ctx context.Context, detail []byte, at time.Time) ([]byte, error) {
 	if len(detail) <= MaxDetailBytes {
 		return detail, nil
 	}

@@ -16,7 +16,7 @@ import (
 // copy that comes late neither moves an event back nor brings a cancelled one to life.
 type ScheduleEvent struct {
 	Edges
-	Later bus.Later
+	Later Alarms
 }
 
 // Asked is one of the two events.

@@ -14,6 +14,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/bus"
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/flow"
+	"github.com/steadfast-agents/steadfast/core/later"
 	"github.com/steadfast-agents/steadfast/core/task"
 	"github.com/steadfast-agents/steadfast/internal/fake"
 	"github.com/steadfast-agents/steadfast/internal/stage"
@@ -77,7 +78,7 @@ func TestScheduleEvent(t *testing.T) {
 		{"AWS's source", contract.ScheduleEvent{Delay: "1h", Event: contract.ScheduledEvent{Source: "aws.s3", DetailType: "x"}}, flow.Refused, ""},
 		{"a list", contract.ScheduleEvent{Delay: "1h", Event: contract.ScheduledEvent{DetailType: "x", Detail: json.RawMessage(`[]`)}}, flow.Refused, ""},
 		{"too large", contract.ScheduleEvent{Delay: "1h", Event: contract.ScheduledEvent{DetailType: "x",
-			Detail: json.RawMessage(`{"blob":"` + strings.Repeat("x", bus.MaxInput) + `"}`)}}, flow.Refused, ""},
+			Detail: json.RawMessage(`{"blob":"` + strings.Repeat("x", later.MaxInput) + `"}`)}}, flow.Refused, ""},
 		{"whenPast is unknown", contract.ScheduleEvent{Delay: "1h", WhenPast: "maybe", Event: thing(1)}, flow.Refused, ""},
 		{"ifExists is unknown", contract.ScheduleEvent{Delay: "1h", IfExists: "maybe", Event: thing(1)}, flow.Refused, ""},
 		{"the name is too long", contract.ScheduleEvent{Name: strings.Repeat("x", 257), Delay: "1h", Event: thing(1)}, flow.Refused, ""},

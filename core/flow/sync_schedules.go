@@ -15,7 +15,9 @@ import (
 // SyncSchedules makes a group of schedules equal to those of the program. The group is its own: reminders and events that come later
 // are in another.
 type SyncSchedules struct {
-	Group     bus.Group
+	Group interface { // later.Group; safe to call again
+		Become(ctx context.Context, want []bus.Schedule) (put, deleted int, err error)
+	}
 	Schedules schedule.Set
 	Off       bool         // no schedule is to fire
 	Log       *slog.Logger // nil: discard
@@ -44,7 +46,7 @@ func (f SyncSchedules) want() []bus.Schedule {
 			// Scheduler fills in when the firing was due. An id needs no escaping.
 			input := fmt.Sprintf(`{"scheduleId":%q,"at":"<aws.scheduler.scheduled-time>"}`, d.ID)
 			want = append(want, bus.Schedule{
-				Name: name, Expression: names[name], TimeZone: d.TimeZone, Target: f.Group.Target(f.Group.Source(), contract.RunScheduleType, input),
+				Name: name, Expression: names[name], TimeZone: d.TimeZone, DetailType: contract.RunScheduleType, Detail: input,
 			})
 		}
 	}

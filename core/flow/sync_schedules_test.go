@@ -14,6 +14,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/bus"
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/flow"
+	"github.com/steadfast-agents/steadfast/core/later"
 	"github.com/steadfast-agents/steadfast/core/schedule"
 	"github.com/steadfast-agents/steadfast/internal/fake"
 	"github.com/steadfast-agents/steadfast/internal/stage"
@@ -33,9 +34,9 @@ func deployed(t *testing.T, s *stage.Stage, crons map[string]string) flow.SyncSc
 	}
 	set, err := schedule.NewSet(files)
 	must(t, err)
-	later := s.Later
-	later.Group = "app-files"
-	return flow.SyncSchedules{Group: bus.Group{Later: later, Lister: s.Alarm}, Schedules: set}
+	events := s.Later
+	events.Group = "app-files"
+	return flow.SyncSchedules{Group: later.Group{Events: events, Lister: s.Alarm}, Schedules: set}
 }
 
 // stands lists the schedules that there are, with their expressions.
@@ -53,7 +54,7 @@ func stands(t *testing.T, s *stage.Stage) string {
 
 func TestSyncSchedules(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context, s *stage.Stage) {
-		must(t, s.Later.Put(ctx, bus.Schedule{Name: "other", Expression: "at(2026-06-01T00:00:00)", Target: s.Later.Target("a", "b", "{}")}))
+		must(t, s.Later.Put(ctx, bus.Schedule{Name: "other", Expression: "at(2026-06-01T00:00:00)", Source: "a", DetailType: "b", Detail: "{}"}))
 		first := deployed(t, s, map[string]string{"a": "0 9 * * *", "b": "0 0 13 * 5", "c": "@daily in Europe/Berlin"})
 		for range 2 {
 			must(t, first.Do(ctx, false))

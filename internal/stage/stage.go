@@ -15,6 +15,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/flow"
 	"github.com/steadfast-agents/steadfast/core/key"
+	"github.com/steadfast-agents/steadfast/core/later"
 	"github.com/steadfast-agents/steadfast/core/model"
 	"github.com/steadfast-agents/steadfast/core/schedule"
 	"github.com/steadfast-agents/steadfast/core/session"
@@ -39,7 +40,7 @@ type Stage struct {
 	Sockets *fake.Connections
 	Model   *fake.Model
 	Edges   flow.Edges
-	Later   bus.Later
+	Later   later.Events
 	Program schedule.Set               // the schedules that "Run Schedule" may name
 	Ticks   []schedule.ReminderHandler // that reminders may name
 	Engine  *turn.Engine
@@ -67,7 +68,7 @@ func New(answer *fake.Model) *Stage {
 	table := store.Table{Name: "table", DynamoDB: s.Watch, Now: s.Clock.Now}
 	s.Edges = flow.Edges{Table: table, Bus: bus.Bus{EventBridge: s.Bus, Details: table}, Now: s.Clock.Now, NewID: s.newID}
 	s.Alarm = &fake.Scheduler{World: s.World, Now: s.Clock.Now, Bus: s.Bus}
-	s.Later = bus.Later{
+	s.Later = later.Events{
 		Scheduler: s.Alarm, Bus: s.Edges.Bus, RoleARN: "arn:aws:iam::000000000000:role/r", BusARN: "arn:aws:events:us-east-1:000000000000:event-bus/default", Now: s.Clock.Now,
 	}
 	s.Engine = &turn.Engine{

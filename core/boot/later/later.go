@@ -6,7 +6,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/scheduler"
 	"github.com/steadfast-agents/steadfast/core/boot"
-	"github.com/steadfast-agents/steadfast/core/bus"
+	"github.com/steadfast-agents/steadfast/core/later"
 )
 
 // Client is the client of EventBridge Scheduler.
@@ -15,18 +15,18 @@ func Client(e boot.Edges) *scheduler.Client {
 }
 
 // Events are events that come later, in the environment's group. The function needs boot.ScheduleGroup and boot.SchedulerRole.
-func Events(e boot.Edges) bus.Later {
-	return bus.Later{
+func Events(e boot.Edges) later.Events {
+	return later.Events{
 		Scheduler: Client(e), Bus: e.Bus, Group: e.ScheduleGroup, RoleARN: e.SchedulerRoleARN, BusARN: BusARN(e.SchedulerRoleARN, e.Region, e.EventBusName),
 		DeadLetter: e.ScheduleDeadLetters, Now: e.Now,
 	}
 }
 
 // Files are the schedules of the program, in a group of their own beside the environment's.
-func Files(e boot.Edges) bus.Group {
+func Files(e boot.Edges) later.Group {
 	client, events := Client(e), Events(e)
 	events.Scheduler, events.Group = client, e.ScheduleGroup+"-files"
-	return bus.Group{Later: events, Lister: client}
+	return later.Group{Events: events, Lister: client}
 }
 
 // BusARN is the ARN of a bus in the partition and account of a role.

@@ -1,4 +1,4 @@
-package bus_test
+package later_test
 
 import (
 	"context"
@@ -13,13 +13,14 @@ import (
 	"github.com/steadfast-agents/steadfast/core/bus"
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/later"
 	"github.com/steadfast-agents/steadfast/core/task"
 	"github.com/steadfast-agents/steadfast/internal/fake"
 )
 
 // rig is a bus with a scheduler behind it.
 type rig struct {
-	bus.Later
+	later.Events
 	clock *fake.Clock
 	bus   *fake.Bus
 	alarm *fake.Scheduler
@@ -30,7 +31,7 @@ func laterRig() rig {
 	r := rig{clock: &fake.Clock{}, world: &fake.World{}}
 	r.bus = &fake.Bus{Now: r.clock.Now, World: r.world}
 	r.alarm = &fake.Scheduler{Now: r.clock.Now, Bus: r.bus, World: r.world}
-	r.Later = bus.Later{
+	r.Events = later.Events{
 		Scheduler: r.alarm, Bus: bus.Bus{EventBridge: r.bus}, RoleARN: "arn:aws:iam::000000000000:role/r",
 		BusARN: "arn:aws:events:us-east-1:000000000000:event-bus/default", Now: r.clock.Now,
 	}
@@ -234,7 +235,7 @@ func TestLargeDetailsWait(t *testing.T) {
 	if want := (map[time.Time]bool{{}: true, r.clock.Now().Add(100 * 24 * time.Hour): true}); !cmp.Equal(want, untils) {
 		t.Errorf("kept until %v, want %v", untils, want)
 	}
-	_, err := r.Send(t.Context(), r.timed("b", time.Hour, `{"other":"`+strings.Repeat("x", bus.MaxInput)+`"}`))
+	_, err := r.Send(t.Context(), r.timed("b", time.Hour, `{"other":"`+strings.Repeat("x", later.MaxInput)+`"}`))
 	if !fault.Is(err, fault.Limit) {
 		t.Errorf("a large detail without such a field = %v, want Limit", err)
 	}

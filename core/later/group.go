@@ -1,27 +1,28 @@
-package bus
+package later
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/service/scheduler"
-	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/bus"
 )
 
-// ListAPI is what a group needs of EventBridge Scheduler's client beside what Later does.
+// ListAPI is what a group needs of EventBridge Scheduler's client beside what Events does.
 type ListAPI interface {
 	ListSchedules(context.Context, *scheduler.ListSchedulesInput, ...func(*scheduler.Options)) (*scheduler.ListSchedulesOutput, error)
 }
 
 // Group is a group of schedules that belongs to one maker alone.
 type Group struct {
-	Later
+	Events
 	Lister ListAPI
 }
 
 // Names lists the group's schedules. A group that is not there has none. Faults: Unavailable.
 func (g Group) Names(ctx context.Context) ([]string, error) {
-	group := or(g.Group, "default")
+	group := cmp.Or(g.Group, "default")
 	in := &scheduler.ListSchedulesInput{GroupName: &group}
 	var names []string
 	for {
@@ -44,7 +45,7 @@ func (g Group) Names(ctx context.Context) ([]string, error) {
 
 // Become makes the group hold the given schedules and no others, and says how many it put and took away. A call that is cut off is
 // finished by the next. Faults: Invalid (Scheduler refuses one), Unavailable.
-func (g Group) Become(ctx context.Context, want []Schedule) (put, deleted int, err error) {
+func (g Group) Become(ctx context.Context, want []bus.Schedule) (put, deleted int, err error) {
 	names, err := g.Names(ctx)
 	if err != nil {
 		return 0, 0, err
@@ -56,7 +57,7 @@ func (g Group) Become(ctx context.Context, want []Schedule) (put, deleted int, e
 		put++
 	}
 	for _, name := range names {
-		if slices.ContainsFunc(want, func(s Schedule) bool { return s.Name == name }) {
+		if slices.ContainsFunc(want, func(s bus.Schedule) bool { return s.Name == name }) {
 			continue
 		}
 		if err := g.Cancel(ctx, name); err != nil {
@@ -66,6 +67,3 @@ func (g Group) Become(ctx context.Context, want []Schedule) (put, deleted int, e
 	}
 	return put, deleted, nil
 }
-
-// Source is what the group's events have as their source.
-func (g Group) Source() string { return or(g.Bus.Source, contract.Source) }

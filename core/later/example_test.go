@@ -1,4 +1,4 @@
-package bus_test
+package later_test
 
 import (
 	"context"
@@ -7,21 +7,22 @@ import (
 	"time"
 
 	"github.com/steadfast-agents/steadfast/core/bus"
+	"github.com/steadfast-agents/steadfast/core/later"
 	"github.com/steadfast-agents/steadfast/core/schedule"
 	"github.com/steadfast-agents/steadfast/internal/fake"
 )
 
 // An event in two hours, moved to three by its name.
-func ExampleLater_Send() {
+func ExampleEvents_Send() {
 	clock := &fake.Clock{}
-	events := &fake.Bus{Now: clock.Now}
-	alarm := &fake.Scheduler{Now: clock.Now, Bus: events}
-	later := bus.Later{
-		Scheduler: alarm, Bus: bus.Bus{EventBridge: events}, Group: "my-app", RoleARN: "arn:aws:iam::123456789012:role/scheduler",
+	eventBridge := &fake.Bus{Now: clock.Now}
+	alarm := &fake.Scheduler{Now: clock.Now, Bus: eventBridge}
+	events := later.Events{
+		Scheduler: alarm, Bus: bus.Bus{EventBridge: eventBridge}, Group: "my-app", RoleARN: "arn:aws:iam::123456789012:role/scheduler",
 		BusARN: "arn:aws:events:us-east-1:123456789012:event-bus/default", Now: clock.Now,
 	}
 	for _, hours := range []time.Duration{2, 3} {
-		at, err := later.Send(context.Background(), bus.Timed{
+		at, err := events.Send(context.Background(), bus.Timed{
 			Name: schedule.Name(schedule.Event, "review-1"), At: clock.Now().Add(hours * time.Hour),
 			DetailType: "Review Is Due", Detail: json.RawMessage(`{"pr":1}`),
 		})

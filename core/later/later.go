@@ -1,6 +1,10 @@
-package bus
+// Package later puts events on the bus at a time to come, by schedules of EventBridge Scheduler: one-time ones that delete themselves
+// (Events), and groups that are made equal to what a program asks for (Group). Flows know neither Scheduler nor this package, so that
+// only functions that make schedules link its client. It does not read the clock itself, and fires nothing.
+package later
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/scheduler"
 	"github.com/aws/aws-sdk-go-v2/service/scheduler/types"
 	"github.com/aws/smithy-go"
+	"github.com/steadfast-agents/steadfast/core/bus"
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/schedule"
@@ -28,33 +33,22 @@ type SchedulerAPI interface {
 	DeleteSchedule(context.Context, *scheduler.DeleteScheduleInput, ...func(*scheduler.Options)) (*scheduler.DeleteScheduleOutput, error)
 }
 
-// Later puts events on the bus later, by one-time schedules that delete themselves. It is a plain value, safe for concurrent use.
-type Later struct {
+// Events puts events on the bus later, by one-time schedules that delete themselves. It is a plain value, safe for concurrent use.
+type Events struct {
 	Scheduler  SchedulerAPI
-	Bus        Bus    // what cannot wait for Scheduler goes out here at once
-	Group      string // of the schedules, default "default"
-	RoleARN    string // what Scheduler puts events as
-	BusARN     string // of Bus
-	DeadLetter string // ARN of the queue for what Scheduler could not deliver; "": it is dropped after Scheduler's own retries
+	Bus        bus.Bus // what cannot wait for Scheduler goes out here at once
+	Group      string  // of the schedules, default "default"
+	RoleARN    string  // what Scheduler puts events as
+	BusARN     string  // of Bus
+	DeadLetter string  // ARN of the queue for what Scheduler could not deliver; "": it is dropped after Scheduler's own retries
 	Now        func() time.Time
-}
-
-// Timed is an event with its time.
-type Timed struct {
-	Name       string // of the schedule, as schedule.Name makes it
-	At         time.Time
-	Source     string // default: the bus's
-	DetailType string
-	Detail     json.RawMessage // an object
-	Keep       bool            // one of this name that waits stays as it is; else it moves
-	Waits      bool            // whoever takes it waits for its notBefore, as for "Run Agent Task", which need not say so
 }
 
 // Send puts an event on the bus at its time: never early, at least once, and late by up to a minute. What is past or now goes out at
 // once, and so does within schedule.Near what Waits: it carries its time as notBefore. at is when
 // the schedule runs, zero for what went out. Doing it again comes to the same, but what went out goes out again. Faults: Invalid
 // (Scheduler or the bus refuses it), Limit (too large), Unavailable.
-func (l Later) Send(ctx context.Context, e Timed) (at time.Time, err error) {
+func (l Events) Send(ctx context.Context, e bus.Timed) (at time.Time, err error) {
 	now := l.Now()
 	waits := e.Waits || e.DetailType == contract.RunAgentTask
 	if waits && e.At.After(now) {
@@ -66,11 +60,13 @@ func (l Later) Send(ctx context.Context, e Timed) (at time.Time, err error) {
 		return time.Time{}, l.sendNow(ctx, e)
 	}
 	at = schedule.FarEnough(e.At, now)
-	target, err := l.target(ctx, e, at)
+	detail, err := l.detail(ctx, e, at)
 	if err != nil {
 		return time.Time{}, err
 	}
-	return at, l.Put(ctx, Schedule{Name: e.Name, Expression: schedule.AtExpression(at), Target: target, Keep: e.Keep})
+	return at, l.Put(ctx, bus.Schedule{
+		Name: e.Name, Expression: schedule.AtExpression(at), Source: e.Source, DetailType: e.DetailType, Detail: detail, Keep: e.Keep,
+	})
 }
 
 // withNotBefore adds the time to a detail that has none.
@@ -88,7 +84,7 @@ func withNotBefore(detail json.RawMessage, at time.Time) (json.RawMessage, error
 }
 
 // sendNow publishes, after whatever waits under the name is gone: it is to come once. One that is kept comes at its own time.
-func (l Later) sendNow(ctx context.Context, e Timed) error {
+func (l Events) sendNow(ctx context.Context, e bus.Timed) error {
 	if e.Keep {
 		if waits, err := l.waits(ctx, e.Name); waits || err != nil {
 			return err
@@ -98,32 +94,33 @@ func (l Later) sendNow(ctx context.Context, e Timed) error {
 		return err
 	}
 	b := l.Bus
-	b.Source = or(e.Source, b.Source)
-	return b.Publish(ctx, Event{DetailType: e.DetailType, Detail: e.Detail})
+	b.Source = cmp.Or(e.Source, b.Source)
+	return b.Publish(ctx, bus.Event{DetailType: e.DetailType, Detail: e.Detail})
 }
 
-func (l Later) target(ctx context.Context, e Timed, at time.Time) (*types.Target, error) {
-	b := l.Bus
-	detail, err := b.refer(ctx, e.Detail, at)
+// detail is what Scheduler is to send.
+func (l Events) detail(ctx context.Context, e bus.Timed, at time.Time) (string, error) {
+	detail, err := l.Bus.Refer(ctx, e.Detail, at)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	// Scheduler fills its own words <aws.scheduler...> in wherever they stand: encoded anew no < is left.
 	detail, err = json.Marshal(json.RawMessage(detail))
 	if err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "detail: must be JSON")
+		return "", fault.Wrap(fault.Invalid, err, "detail: must be JSON")
 	}
 	if len(detail) > MaxInput {
-		return nil, fault.New(fault.Limit, "an event's detail has %d bytes, the limit of one that is scheduled is %d", len(detail), MaxInput)
+		return "", fault.New(fault.Limit, "an event's detail has %d bytes, the limit of one that is scheduled is %d", len(detail), MaxInput)
 	}
-	return l.Target(or(or(e.Source, b.Source), contract.Source), e.DetailType, string(detail)), nil
+	return string(detail), nil
 }
 
-// Target is a schedule's target that puts an event on the bus. Scheduler's own words in input are filled in when it fires.
-func (l Later) Target(source, detailType, input string) *types.Target {
+// target puts a schedule's event on the bus.
+func (l Events) target(s bus.Schedule) *types.Target {
+	source := cmp.Or(s.Source, l.Bus.Source, contract.Source)
 	t := &types.Target{
-		Arn: &l.BusARN, RoleArn: &l.RoleARN, Input: &input,
-		EventBridgeParameters: &types.EventBridgeParameters{DetailType: &detailType, Source: &source},
+		Arn: &l.BusARN, RoleArn: &l.RoleARN, Input: &s.Detail,
+		EventBridgeParameters: &types.EventBridgeParameters{DetailType: &s.DetailType, Source: &source},
 	}
 	if l.DeadLetter != "" {
 		t.DeadLetterConfig = &types.DeadLetterConfig{Arn: &l.DeadLetter}
@@ -132,7 +129,7 @@ func (l Later) Target(source, detailType, input string) *types.Target {
 }
 
 // RunTask sends a task at its NotBefore, once for each task id: one that waits already stays as it is. Faults as Send.
-func (l Later) RunTask(ctx context.Context, r task.Request) error {
+func (l Events) RunTask(ctx context.Context, r task.Request) error {
 	at, err := r.NotBefore.Time()
 	if err != nil {
 		return fault.Wrap(fault.Invalid, err, "notBefore of task %s", r.TaskID)
@@ -141,26 +138,17 @@ func (l Later) RunTask(ctx context.Context, r task.Request) error {
 	if err != nil {
 		return fault.Wrap(fault.Invalid, err, "task %s", r.TaskID)
 	}
-	_, err = l.Send(ctx, Timed{
+	_, err = l.Send(ctx, bus.Timed{
 		Name: schedule.Name(schedule.Event, r.TaskID), At: at, Source: r.Source, DetailType: contract.RunAgentTask, Detail: detail, Keep: true,
 	})
 	return err
-}
-
-// Schedule is a schedule of EventBridge Scheduler as it is to be.
-type Schedule struct {
-	Name       string // as schedule.Name makes it
-	Expression string // at(...), which deletes itself afterwards, or cron(...)
-	TimeZone   string // of the expression, IANA name; "": UTC
-	Target     *types.Target
-	Keep       bool // one of this name stays as it is; else it is replaced
 }
 
 // maxPuts bounds how often a schedule that comes and goes is put.
 const maxPuts = 5
 
 // Put makes a schedule, or replaces the one that has its name. Idempotent. Faults: Invalid (Scheduler will never take it), Unavailable.
-func (l Later) Put(ctx context.Context, s Schedule) error {
+func (l Events) Put(ctx context.Context, s bus.Schedule) error {
 	create := l.input(s)
 	for range maxPuts {
 		_, err := l.Scheduler.CreateSchedule(ctx, create)
@@ -183,21 +171,21 @@ func (l Later) Put(ctx context.Context, s Schedule) error {
 
 // input leaves the client token to the client, which makes a new one for each call: a token of ours would have a schedule that has
 // fired since taken for one that is there.
-func (l Later) input(s Schedule) *scheduler.CreateScheduleInput {
+func (l Events) input(s bus.Schedule) *scheduler.CreateScheduleInput {
 	after := types.ActionAfterCompletionNone
 	if strings.HasPrefix(s.Expression, "at(") {
 		after = types.ActionAfterCompletionDelete
 	}
-	group, zone := or(l.Group, "default"), or(s.TimeZone, "UTC")
+	group, zone := cmp.Or(l.Group, "default"), cmp.Or(s.TimeZone, "UTC")
 	return &scheduler.CreateScheduleInput{
-		Name: &s.Name, GroupName: &group, ScheduleExpression: &s.Expression, ScheduleExpressionTimezone: &zone, Target: s.Target, ActionAfterCompletion: after,
+		Name: &s.Name, GroupName: &group, ScheduleExpression: &s.Expression, ScheduleExpressionTimezone: &zone, Target: l.target(s), ActionAfterCompletion: after,
 		FlexibleTimeWindow: &types.FlexibleTimeWindow{Mode: types.FlexibleTimeWindowModeOff},
 	}
 }
 
 // waits reports whether there is a schedule of the name.
-func (l Later) waits(ctx context.Context, name string) (bool, error) {
-	group := or(l.Group, "default")
+func (l Events) waits(ctx context.Context, name string) (bool, error) {
+	group := cmp.Or(l.Group, "default")
 	_, err := l.Scheduler.GetSchedule(ctx, &scheduler.GetScheduleInput{Name: &name, GroupName: &group})
 	if code(err) == "ResourceNotFoundException" {
 		return false, nil
@@ -206,8 +194,8 @@ func (l Later) waits(ctx context.Context, name string) (bool, error) {
 }
 
 // Cancel takes a schedule away. One that is not there is cancelled. Faults: Unavailable.
-func (l Later) Cancel(ctx context.Context, name string) error {
-	group := or(l.Group, "default")
+func (l Events) Cancel(ctx context.Context, name string) error {
+	group := cmp.Or(l.Group, "default")
 	_, err := l.Scheduler.DeleteSchedule(ctx, &scheduler.DeleteScheduleInput{Name: &name, GroupName: &group})
 	if code(err) == "ResourceNotFoundException" {
 		return nil
@@ -225,7 +213,7 @@ func code(err error) string {
 
 // explain gives an error of Scheduler a code. All but what it says of the schedule itself may pass: quotas, a group or a grant that
 // is not there yet.
-func (l Later) explain(err error, name string) error {
+func (l Events) explain(err error, name string) error {
 	switch {
 	case err == nil:
 		return nil
