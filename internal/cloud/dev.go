@@ -25,6 +25,8 @@ func (c *Cloud) devHandler() http.Handler {
 	mux.HandleFunc("GET "+devPath+"iam", c.devIAM)
 	mux.HandleFunc("GET "+devPath+"events", c.devEvents)
 	mux.HandleFunc("POST "+dispatchPath+"schedules/{id}", c.devRunSchedule)
+	mux.HandleFunc("GET "+dispatchPath+"reminders", c.devReminders)
+	mux.HandleFunc("POST "+dispatchPath+"reminders/{id}", c.devFireReminder)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !fromThisMachine(r) {
 			refuse(w, http.StatusForbidden, "only this machine may use "+devPath)

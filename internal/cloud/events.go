@@ -11,7 +11,7 @@ import (
 func (c *Cloud) startEvents() error {
 	var err error
 	c.bus, err = bus.Open(bus.Config{
-		Stack: c.stack, Invoker: c.functions, DeadLetter: c.undelivered, Data: c.options.Data, Log: c.log,
+		Stack: c.stack, Invoker: c.functions, DeadLetter: c.undelivered, Data: c.options.Data, Hold: c.holdReminder, Log: c.log,
 	})
 	if err != nil {
 		return err

@@ -45,6 +45,8 @@ type Config struct {
 
 	// Duplicate, when set, is how many more times each rule gets the event (tests of at-least-once).
 	Duplicate func(Event) int
+	// Hold, when set, names events that no rule gets: they are accepted, and that is all.
+	Hold func(Event) bool
 	// FailPut, when set, may refuse an entry with an error code such as InternalFailure; an empty code accepts it.
 	FailPut func(Event) (code, message string)
 }
@@ -199,6 +201,9 @@ func (b *Bus) tell(events []Event) {
 func (b *Bus) match(e Event) []delivery {
 	if !slices.Contains(b.cfg.Stack.Buses, e.Bus) {
 		b.cfg.Log.Warn("an event for a bus that does not exist is dropped, as AWS does", "bus", e.Bus, "detailType", e.DetailType, "id", e.ID)
+		return nil
+	}
+	if b.cfg.Hold != nil && b.cfg.Hold(e) {
 		return nil
 	}
 	var out []delivery

@@ -334,6 +334,23 @@ func TestDuplicatesAndParallelPuts(t *testing.T) {
 	}
 }
 
+// TestHeldEvents are accepted and heard, and reach no rule.
+func TestHeldEvents(t *testing.T) {
+	f := &functions{}
+	b := open(t, bus.Config{Invoker: f, Hold: func(e bus.Event) bool { return strings.Contains(string(e.Detail), "hold") }})
+	heard := 0
+	b.Subscribe(func(bus.Event) { heard++ })
+	for _, detail := range []string{`{"hold":1}`, `{"go":1}`} {
+		if got, err := b.Put([]bus.Entry{{Source: "app", DetailType: "Run", Detail: detail}}); err != nil || got[0].EventID == "" {
+			t.Errorf("Put of %s = %v, %v", detail, got, err)
+		}
+	}
+	drain(t, b)
+	if heard != 2 || len(f.calls) != 1 || !strings.Contains(f.calls[0], "go") {
+		t.Errorf("%d heard, calls %q", heard, f.calls)
+	}
+}
+
 func TestBadRuleIsNamed(t *testing.T) {
 	s := stack()
 	s.Rules[1].Pattern = []byte(`{"source":"x"}`)
