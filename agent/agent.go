@@ -1,11 +1,12 @@
-// Package agent is the agent's own content: who it is (instructions.md), what it can do (tools.go) and which procedures it
-// knows (skills). A user of the bundle edits this folder and nothing else to begin with.
+// Package agent is the agent's own content: who it is (instructions.md), what it can do (tools.go), which procedures it
+// knows (skills) and which files its sessions find (workspace). A user of the bundle edits this folder and nothing else to begin with.
 package agent
 
 import (
 	"embed"
 	"strings"
 
+	"github.com/steadfast-agents/steadfast/agent/workspace"
 	"github.com/steadfast-agents/steadfast/core/boot/host"
 	"github.com/steadfast-agents/steadfast/core/skill"
 )
@@ -27,7 +28,7 @@ var files embed.FS
 // Content is what the functions run with.
 func Content() host.Content {
 	return host.Content{
-		Instructions: strings.TrimSpace(instructions), Tools: Tools(),
+		Instructions: strings.TrimSpace(instructions), Tools: Tools(), Workspace: workspace.Files(),
 		SkillFolders: []skill.Root{{FS: files, Path: "skills", Name: "agent/skills", Flat: true}}, Skills: Skills(),
 		Prices: prices,
 	}

@@ -5,7 +5,7 @@ import "github.com/steadfast-agents/steadfast/core/tool"
 // Tools are offered to every session and task that does not pick its own by name. Add yours here: tool.New takes a name, a
 // description for the model and a Go function, and infers the schema from its input.
 func Tools() tool.Registry {
-	return append(append(tool.Builtin(), tool.FileTools()...), publishNote())
+	return append(append(tool.Builtin(), tool.FileTools()...), tool.RemindMe(), publishNote())
 }
 
 type note struct {

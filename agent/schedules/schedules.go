@@ -37,5 +37,17 @@ func fridayNotes(ctx context.Context, run schedule.Run) error {
 	_, err = run.Receive(ctx, notes, contract.Message{
 		ContinuationToken: "friday", Text: "It is " + string(now) + ". Which open points do you still have from last week? Answer in three lines.",
 	})
+	if err != nil || run.Host.Reminders == nil {
+		return err
+	}
+	// On Monday the same conversation is asked again: one reminder, however many Fridays it has seen.
+	here := schedule.ReminderFilter{Channel: notes.ID, ContinuationToken: "friday", Purpose: "monday"}
+	if _, err := run.Host.Reminders.Cancel(ctx, here); err != nil {
+		return err
+	}
+	_, err = run.Host.Reminders.Create(ctx, schedule.NewReminder{
+		Channel: here.Channel, ContinuationToken: here.ContinuationToken,
+		NewReminder: contract.NewReminder{Purpose: here.Purpose, Delay: "2d17h", Prompt: "It is Monday. Which of the open points comes first? Answer in one line."},
+	})
 	return err
 }

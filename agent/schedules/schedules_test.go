@@ -7,6 +7,9 @@ import (
 )
 
 func TestSchedulesAreSound(t *testing.T) {
+	if handlers, err := schedules.Reminders(); err != nil || len(handlers) == 0 {
+		t.Errorf("the reminders' handlers are %v, %v", handlers, err)
+	}
 	set, err := schedules.Set()
 	if err != nil {
 		t.Error(err)

@@ -72,7 +72,7 @@ func CheckSend(text string, files map[string]string) error {
 	size := len(text)
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		if err := CheckFile(path, files[path]); err != nil {
-			return fault.Wrap(fault.Invalid, err, "files")
+			return fault.New(fault.Invalid, "files: %s", fault.Public(err))
 		}
 		size += len(path) + len(files[path])
 	}

@@ -58,3 +58,9 @@ type ReminderFired struct {
 	Error      string   `json:"error,omitempty"`  // of its handler, or why it was refused
 	Code       string   `json:"code,omitempty"`   // of a refusal, where it was asked for by hand
 }
+
+// RemindRequest is the body of POST /agent/sessions/{sessionId}/reminders.
+type RemindRequest struct {
+	NewReminder
+	Key string `json:"key,omitempty"` // the same key in the same conversation is the same reminder; "": each call makes one
+}

@@ -16,7 +16,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/store"
 )
 
-// Alarms bring events later, as bus.Later does.
+// Alarms bring events later, as later.Events does.
 type Alarms interface {
 	Send(ctx context.Context, e bus.Timed) (at time.Time, err error)
 	Cancel(ctx context.Context, name string) error
@@ -25,7 +25,7 @@ type Alarms interface {
 // Reminders makes, lists and cancels reminders.
 type Reminders struct {
 	Edges
-	Alarms Alarms
+	Alarms Alarms // nil: none are made, and alarms are left to themselves
 }
 
 // RemindIn asks for a reminder in a conversation of a verified caller.
@@ -36,11 +36,14 @@ type RemindIn struct {
 	Key       string // the same key in the same conversation is the same reminder; "": each call makes one
 }
 
-// Create makes a reminder and sets its alarm. Faults: Invalid, NotFound, Denied, Conflict (task_session), Limit (about
+// Create makes a reminder and sets its alarm. Faults: Invalid, NotFound, Denied, Conflict (task_session, reminders_disabled), Limit (about
 // schedule.MaxReminders are active: calls at one moment may pass it), Unavailable.
 func (f Reminders) Create(ctx context.Context, in RemindIn) (contract.Reminder, error) {
 	if err := contract.CheckID("sessionId", in.SessionID); err != nil {
 		return contract.Reminder{}, err
+	}
+	if f.Alarms == nil {
+		return contract.Reminder{}, fault.New(fault.Conflict, "reminders are disabled on this host").Because("reminders_disabled")
 	}
 	id := "rem_" + f.NewID()
 	if in.Key != "" {
@@ -53,12 +56,22 @@ func (f Reminders) Create(ctx context.Context, in RemindIn) (contract.Reminder, 
 	if row, err = racing(ctx, func() (schedule.ReminderRow, bool, error) { return f.try(ctx, in, row) }); err != nil {
 		return contract.Reminder{}, err
 	}
-	f.arm(ctx, f.Alarms, row)
+	if row.Status == schedule.Active {
+		f.setAlarm(ctx, f.Alarms, row, true)
+	}
 	return row.View(), nil
 }
 
 func (f Reminders) try(ctx context.Context, in RemindIn, row schedule.ReminderRow) (schedule.ReminderRow, bool, error) {
 	if err := f.mayRemind(ctx, in); err != nil {
+		return row, false, err
+	}
+	if in.Key != "" { // it may be a call again, which no limit concerns
+		if made, err := f.Table.Reminder(ctx, row.ReminderID); !fault.Is(err, fault.NotFound) {
+			return made, err == nil, err
+		}
+	}
+	if err := f.room(ctx, in.SessionID); err != nil {
 		return row, false, err
 	}
 	err := f.Table.Commit(ctx, store.NewReminder(row)...)
@@ -83,22 +96,34 @@ func (f Reminders) mayRemind(ctx context.Context, in RemindIn) error {
 	if s.Mode != session.Chat {
 		return fault.New(fault.Conflict, "a task session cannot receive follow-ups, so it cannot be reminded").Because("task_session")
 	}
-	active, _, err := f.Table.SessionReminders(ctx, in.SessionID)
+	return nil
+}
+
+// room refuses one reminder too many.
+func (f Reminders) room(ctx context.Context, sessionID string) error {
+	active, _, err := f.Table.SessionReminders(ctx, sessionID)
 	if err == nil && len(active) >= schedule.MaxReminders {
 		err = fault.New(fault.Limit, "the conversation has %d active reminders, the limit is %d: cancel some first", len(active), schedule.MaxReminders)
 	}
 	return err
 }
 
-// arm sets the alarm of a reminder's next time. If it cannot be set the sweep fires the reminder, about a minute late.
+// arm sets the alarm of a reminder's next time.
 func (e Edges) arm(ctx context.Context, alarms Alarms, r schedule.ReminderRow) {
-	if r.Status != schedule.Active {
-		return
+	if r.Status == schedule.Active {
+		e.setAlarm(ctx, alarms, r, false)
 	}
+}
+
+// setAlarm sets an alarm; keep leaves a far one that is there, which an earlier call has set: of a near one that comes twice the second
+// is stale. If it cannot be set the sweep fires the reminder,
+// about a minute late.
+func (e Edges) setAlarm(ctx context.Context, alarms Alarms, r schedule.ReminderRow, keep bool) {
 	detail, err := json.Marshal(contract.FireReminder{ReminderID: r.ReminderID, At: contract.At(r.Next())})
 	if err == nil {
 		_, err = alarms.Send(ctx, bus.Timed{
 			Name: schedule.Name(schedule.Reminder, r.ReminderID), At: r.Next(), DetailType: contract.FireReminderType, Detail: detail, Waits: true,
+			Keep: keep && r.Next().Sub(e.Now()) > schedule.Near,
 		})
 	}
 	if err != nil {

@@ -116,6 +116,17 @@ func TestRemindersAreTheirOwners(t *testing.T) {
 	})
 }
 
+func TestRemindersThatAreDisabled(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		_, err := create(ctx, s, session.Config{SessionID: id, UserID: stage.User.ID}, "c")
+		must(t, err)
+		_, err = flow.Reminders{Edges: s.Edges}.Create(ctx, flow.RemindIn{SessionID: id, Caller: stage.User, Reminder: contract.NewReminder{Purpose: "p", Delay: "1h", Prompt: "x"}})
+		if fault.ReasonOf(err) != "reminders_disabled" {
+			t.Errorf("Create = %v", err)
+		}
+	})
+}
+
 func TestATaskSessionCannotBeReminded(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context, s *stage.Stage) {
 		must(t, s.Edges.Table.Commit(ctx, store.NewState(session.New(id, session.TaskRun, stage.User, s.Clock.Now()))))
@@ -130,9 +141,17 @@ func TestRemindersHaveALimit(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context, s *stage.Stage) {
 		_, err := create(ctx, s, session.Config{SessionID: id, UserID: stage.User.ID}, "c")
 		must(t, err)
-		made, refused := 0, 0
+		made, refused, made1 := 0, 0, ""
 		for i := range 1000 {
-			switch _, err := remind(ctx, s, contract.NewReminder{Purpose: fmt.Sprint("p", i%2), Delay: "1h", Prompt: "x"}, ""); {
+			key := ""
+			if i == 0 {
+				key = "the first"
+			}
+			r, err := remind(ctx, s, contract.NewReminder{Purpose: fmt.Sprint("p", i%2), Delay: "1h", Prompt: "x"}, key)
+			if i == 0 {
+				made1 = r.ReminderID
+			}
+			switch {
 			case fault.Is(err, fault.Limit) && strings.Contains(err.Error(), "50"):
 				refused++
 			case err != nil:
@@ -143,6 +162,12 @@ func TestRemindersHaveALimit(t *testing.T) {
 		}
 		if made != schedule.MaxReminders || refused != 1000-made || len(s.Alarm.Names()) != made {
 			t.Errorf("%d made, %d refused, %d alarms", made, refused, len(s.Alarm.Names()))
+		}
+		first, err := s.Reminders().List(ctx, flow.RemindersOf{SessionID: id, Caller: stage.User})
+		must(t, err)
+		again, err := remind(ctx, s, contract.NewReminder{Purpose: "p0", Delay: "1h", Prompt: "x"}, "the first")
+		if must(t, err); again.ReminderID != made1 || len(first.Reminders) != made {
+			t.Errorf("at the limit a call again made %v, want %s; %d are listed", again, made1, len(first.Reminders))
 		}
 		for want := 25; want >= 0; want -= 25 { // again, there is nothing left
 			out, err := s.Reminders().Cancel(ctx, flow.RemindersOf{SessionID: id, Caller: stage.User, Purpose: "p1"})

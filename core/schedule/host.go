@@ -2,8 +2,10 @@ package schedule
 
 import (
 	"context"
+	"errors"
 
 	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/fault"
 )
 
 // NewReminder asks for a reminder in a conversation: of a session, or of a channel's key.
@@ -38,6 +40,24 @@ type Reminders interface {
 type ReminderHandler struct {
 	Name string
 	Run  func(ctx context.Context, t Tick) (Action, error)
+}
+
+// ReminderHandlers gives the handlers back, if they are sound. Faults: Invalid, telling everything that is wrong.
+func ReminderHandlers(all ...ReminderHandler) ([]ReminderHandler, error) {
+	var problems []error
+	seen := map[string]bool{}
+	for _, h := range all {
+		switch err := contract.CheckID("name", h.Name); {
+		case err != nil:
+			problems = append(problems, fault.New(fault.Invalid, "reminder handler %q: %s", h.Name, fault.Public(err)))
+		case h.Run == nil:
+			problems = append(problems, fault.New(fault.Invalid, "reminder handler %s: Run is missing", h.Name))
+		case seen[h.Name]:
+			problems = append(problems, fault.New(fault.Invalid, "reminder handler %s: there are two", h.Name))
+		}
+		seen[h.Name] = true
+	}
+	return all, errors.Join(problems...)
 }
 
 // Tick is one firing of a reminder with a handler.

@@ -30,6 +30,7 @@ type Engine struct {
 	Skills       Skills
 	Workspace    fs.FS          // files of the program that every session sees in its own until it writes over them; nil: none
 	Instructions string         // the system prompt of sessions that have none; default loop.DefaultSystemPrompt
+	Alarms       flow.Alarms    // of the reminders that tools make; nil: the host has none
 	Sockets      *socket.Caster // nil: nobody follows
 	Strands      bool           // also write each turn's history in the TypeScript package's shape
 	Limits       loop.Limits

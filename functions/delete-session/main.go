@@ -6,12 +6,13 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/steadfast-agents/steadfast/core/boot"
+	"github.com/steadfast-agents/steadfast/core/boot/later"
 	"github.com/steadfast-agents/steadfast/core/entry"
 	"github.com/steadfast-agents/steadfast/core/flow"
 )
 
 func main() {
-	edges := boot.MustOpen(boot.Table)
-	use := flow.DeleteSession{Edges: edges.Edges}
+	edges := boot.MustOpen(boot.Table, boot.ScheduleGroup)
+	use := flow.DeleteSession{Edges: edges.Edges, Alarms: later.Events(edges)}
 	lambda.Start(entry.HTTP(edges.Log, entry.Session, use.Do, entry.Always[struct{}](http.StatusNoContent)))
 }

@@ -7,13 +7,14 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/steadfast-agents/steadfast/core/boot"
+	"github.com/steadfast-agents/steadfast/core/boot/later"
 	"github.com/steadfast-agents/steadfast/core/entry"
 	"github.com/steadfast-agents/steadfast/core/flow"
 )
 
 func main() {
-	edges := boot.MustOpen(boot.Table)
-	sweep := flow.Recover{Edges: edges.Edges}
+	edges := boot.MustOpen(boot.Table, boot.ScheduleGroup)
+	sweep := flow.Recover{Edges: edges.Edges, Alarms: later.Events(edges)}
 	lambda.Start(func(ctx context.Context) (flow.Found, error) {
 		found, err := sweep.Do(ctx, struct{}{})
 		entry.Metrics(os.Stdout, edges.Now(), "recover", found)

@@ -8,13 +8,17 @@ import (
 	"github.com/steadfast-agents/steadfast/agent"
 	"github.com/steadfast-agents/steadfast/core/boot"
 	"github.com/steadfast-agents/steadfast/core/boot/host"
+	"github.com/steadfast-agents/steadfast/core/boot/later"
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/entry"
 )
 
 func main() {
-	edges := boot.MustOpen(boot.Table, boot.WebSocket)
+	edges := boot.MustOpen(boot.Table, boot.WebSocket, boot.ScheduleGroup, boot.SchedulerRole)
 	engine := host.MustEngine(edges, agent.Content())
+	if edges.SchedulesEnabled {
+		engine.Alarms = later.Events(edges)
+	}
 	lambda.Start(entry.Event(edges.Log, edges.Table, func(ctx context.Context, detail contract.RunTurn, _ string) error {
 		return engine.Do(ctx, detail.SessionID)
 	}))

@@ -22,13 +22,13 @@ type host struct {
 	process *exec.Cmd
 }
 
-// dev starts a host on a folder and waits until it is ready.
-func dev(t *testing.T, data, addr string) host {
+// dev starts a host on a folder and waits until it is ready. environment is added to the test's own.
+func dev(t *testing.T, data, addr string, environment ...string) host {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "info.json")
 	w := &world{log: &record{}}
 	cmd := exec.Command(program, "dev", "--dir", project, "--addr", addr, "--data", data, "--info", file, "--verbose")
-	cmd.Stdout, cmd.Stderr = w.log, w.log
+	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), environment...), w.log, w.log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -3,9 +3,9 @@
 package host
 
 import (
-	"io/fs"
 	"cmp"
 	"errors"
+	"io/fs"
 	"os"
 	"slices"
 	"time"
