@@ -141,6 +141,18 @@ func outsiders() []event {
 		{"claim", func(s session.State) (session.Change, bool, error) { return maybe(s.Claim("new", now)) }, func(row, read session.State) bool {
 			return free(row) && work(row) && row.Phase == read.Phase && row.Fence == read.Fence
 		}},
+		{"claim for a call", func(s session.State) (session.Change, bool, error) { return failing(s.ClaimCall("new", now)) }, func(row, read session.State) bool {
+			return free(row) && row.Phase == session.Idle && row.Admitted == row.Taken && row.Fence == read.Fence
+		}},
+		{"end a call", func(s session.State) (session.Change, bool, error) {
+			return sure(s.EndCall(me, session.Progress{NextIndex: 9}))
+		},
+			func(row, _ session.State) bool {
+				return mine(row) && row.Phase == session.Idle && row.Admitted == row.Taken
+			}},
+		{"hand off a call", func(s session.State) (session.Change, bool, error) {
+			return sure(s.HandOffCall(me, session.Progress{NextIndex: 9}, now))
+		}, func(row, _ session.State) bool { return mine(row) && row.Phase == session.Idle }},
 		{"delete", func(s session.State) (session.Change, bool, error) { return maybe(s.Delete(now)) }, func(row, read session.State) bool {
 			return row.Phase != session.Deleted && row.Fence == read.Fence && row.Taken == read.Taken && row.Phase == read.Phase
 		}},

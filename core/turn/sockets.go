@@ -69,6 +69,9 @@ func (o *owner) followers(ctx context.Context) []socket.Subscriber {
 
 // latecomers makes those follow the open turn who came since it was looked at last. They are told what they missed.
 func (o *owner) latecomers(ctx context.Context, cast *socket.Turn) {
+	if cast == nil { // no turn is told
+		return
+	}
 	for _, s := range o.followers(ctx) {
 		cast.Add(s)
 	}
