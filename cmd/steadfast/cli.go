@@ -37,6 +37,7 @@ type cli struct {
 	Skills    skills    `cmd:"" help:"List, check, show, begin and send skills."`
 
 	Schedules schedules `cmd:"" help:"What the agent does by the clock: list, check, foresee, fire by hand."`
+	Reminders reminders `cmd:"" help:"What wakes a session later: list, create, cancel, fire by hand."`
 	Eval      eval      `cmd:"" help:"Measure what a skill is worth: run its test cases with and without it."`
 	Trigger   trigger   `cmd:"" help:"Measure how well a skill's description makes a model reach for it."`
 
