@@ -113,7 +113,7 @@ func (f Receive) begun(ctx context.Context, in ReceiveIn) (contract.Delivery, bo
 func (f Receive) begin(ctx context.Context, in ReceiveIn, id string, more ...store.Write) (contract.Delivery, bool, error) {
 	now := f.Now()
 	s := session.New(id, session.Chat, in.Caller, now)
-	s.Channel, s.CreatedBy = in.Channel, in.Message.DeliveryID
+	s.Channel, s.ChannelKey, s.CreatedBy = in.Channel, in.Message.ContinuationToken, in.Message.DeliveryID
 	receipt := contract.Delivery{DeliveryID: in.Message.DeliveryID, SessionID: id, ContinuationToken: in.Message.ContinuationToken}
 	writes := append(f.first(s, receipt, in.Message, now), more...)
 	err := f.Table.Commit(ctx, append(writes, store.PutListing(s, ""))...)

@@ -96,6 +96,8 @@ func (f Recover) session(ctx context.Context, id string) (string, error) {
 	switch remedy {
 	case session.Purge:
 		err = f.purge(ctx, f.Alarms, s)
+	case session.Publish:
+		err = f.publishOwed(ctx, change.To)
 	case session.Trigger:
 		err = f.Bus.RunTurn(ctx, id)
 	}

@@ -166,7 +166,11 @@ func (s State) Park(me Me, open int64, until time.Time, p Progress) Change {
 	to := s.moved(p).released()
 	to.Phase, to.Asked, to.ApprovalsOpen, to.ApprovalUntil, to.Tries = Parked, true, open, until.UnixMilli(), 0
 	to.Spent = s.Spent.plus(p.Spent)
-	return Change{s, to.due(until.Add(time.Millisecond)), cond.And(s.saving(me), notStopped, notPreempted)}
+	to = to.due(until.Add(time.Millisecond))
+	if soon := time.UnixMilli(s.LeaseUntil).Add(Margin); to.Owes() && soon.Before(until) { // should this owner not tell the channel
+		to = to.due(soon)
+	}
+	return Change{s, to, cond.And(s.saving(me), notStopped, notPreempted)}
 }
 
 // Resolve counts a decision about a call of the parked turn.

@@ -66,14 +66,15 @@ type Doubt struct {
 
 // State is a session's STATE row. Numbers are never absent; every other field may be.
 type State struct {
-	SessionID string             `dynamodbav:"sessionId"`
-	Mode      Mode               `dynamodbav:"mode"`
-	Phase     Phase              `dynamodbav:"phase"`
-	Principal contract.Principal `dynamodbav:"principal"`
-	Channel   string             `dynamodbav:"channel,omitempty"`
-	CreatedBy string             `dynamodbav:"createdBy,omitempty"` // token of the call that created it; absent: adopted
-	CreatedAt int64              `dynamodbav:"createdAt"`           // ms
-	Token     string             `dynamodbav:"token,omitempty"`     // the HTTP continuation token
+	SessionID  string             `dynamodbav:"sessionId"`
+	Mode       Mode               `dynamodbav:"mode"`
+	Phase      Phase              `dynamodbav:"phase"`
+	Principal  contract.Principal `dynamodbav:"principal"`
+	Channel    string             `dynamodbav:"channel,omitempty"`
+	ChannelKey string             `dynamodbav:"channelKey,omitempty"` // the channel's own name of the conversation
+	CreatedBy  string             `dynamodbav:"createdBy,omitempty"`  // token of the call that created it; absent: adopted
+	CreatedAt  int64              `dynamodbav:"createdAt"`            // ms
+	Token      string             `dynamodbav:"token,omitempty"`      // the HTTP continuation token
 
 	Owner      string `dynamodbav:"owner,omitempty"` // random per claim
 	Fence      int64  `dynamodbav:"fence"`

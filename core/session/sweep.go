@@ -16,6 +16,7 @@ const (
 	Purge      Remedy = "purge"   // deleted: remove its rows again
 	Forget     Remedy = "forget"  // deleted long enough ago: a last purge, then only the tombstone stays
 	Tidy       Remedy = "tidy"    // a dead owner left nothing to do
+	Publish    Remedy = "publish" // its channel is owed events
 	Trigger    Remedy = "trigger" // there is work: publish it again
 )
 
@@ -38,6 +39,10 @@ func (s State) Sweep(now time.Time, backoff time.Duration) (Remedy, Change) {
 		return WaitOwner, Change{s, s.due(time.UnixMilli(s.LeaseUntil).Add(Margin)), seen}
 	case s.Work(now):
 		return Trigger, again
+	case s.Phase == Parked && s.Owes():
+		return Publish, Change{s, again.To, cond.And(seen, cond.Eq("phase", Parked))}
+	case s.Owes() && (s.Phase == Done || s.Phase == Idle && s.Pending() == 0):
+		return Publish, Change{s, again.To.released(), cond.And(seen, cond.Eq("fence", s.Fence), cond.Eq("phase", s.Phase), nothingPending, free(now))}
 	case s.Phase == Parked: // until somebody decides, or nobody has in time
 		return WaitOwner, Change{s, s.due(time.UnixMilli(s.ApprovalUntil + 1)), seen}
 	case s.Phase == Idle && s.Pending() == 0 && s.Free(now):

@@ -146,7 +146,7 @@ func (s State) Renew(me Me, now time.Time) Change {
 
 // Release gives the session up when nothing is pending.
 func (s State) Release(me Me) Change {
-	to := s.released().undue()
+	to := s.released().settled()
 	to.Tries = 0
 	return Change{s, to, cond.And(me.mine(), cond.Eq("phase", Idle), nothingPending)}
 }

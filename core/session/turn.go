@@ -91,7 +91,7 @@ func (s State) Begin(me Me, o Opening, p Progress, now time.Time) Change {
 		to.LeaseUntil = now.Add(Lease).UnixMilli()
 		to = to.served()
 	case s.Mode == TaskRun:
-		to = to.over("failed").released().undue().served()
+		to = to.over("failed").released().settled().served()
 	case o.To == s.Admitted:
 		to = to.served()
 	}
@@ -156,7 +156,7 @@ func (s State) ended(p Progress, outcome string, now time.Time) State {
 // EndRelease ends the turn and gives the session up. It is refused when something waits or the turn was stopped. outcome is
 // completed or failed.
 func (s State) EndRelease(me Me, p Progress, outcome string, now time.Time) Change {
-	return Change{s, s.ended(p, outcome, now).released().undue(), cond.And(s.ending(me), nothingPending, notStopped)}
+	return Change{s, s.ended(p, outcome, now).released().settled(), cond.And(s.ending(me), nothingPending, notStopped)}
 }
 
 // EndKeep ends the turn and keeps the session, for the messages that wait. It is refused when the turn was stopped.
@@ -168,7 +168,7 @@ func (s State) EndKeep(me Me, p Progress, outcome string, now time.Time) Change 
 func (s State) EndFlagged(me Me, p Progress, now time.Time) Change {
 	to := s.ended(p, "failed", now)
 	if s.Mode == TaskRun {
-		to = to.released().undue()
+		to = to.released().settled()
 	}
 	return Change{s, to, s.ending(me)}
 }

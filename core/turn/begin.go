@@ -89,6 +89,7 @@ func (o *owner) open(ctx context.Context, open opening) (err error) {
 	}
 	o.wrote(events)
 	o.remember(segment)
+	o.publish(ctx)
 	o.tell(ctx, told)
 	o.sayCancelled(ctx, open)
 	if !open.Opens() {

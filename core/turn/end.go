@@ -151,6 +151,7 @@ func (o *owner) point(ctx context.Context, writes []store.Write, tip string, s *
 func (o *owner) ended(ctx context.Context, events []contract.SessionEvent, e ending, t task.Task) {
 	o.wrote(events)
 	o.remember(e.segment)
+	o.publish(ctx)
 	o.log.InfoContext(ctx, "turn ended", "turn", o.state.TurnID(), "outcome", e.outcome)
 	o.tell(ctx, t)
 	o.vacate(ctx)

@@ -65,6 +65,7 @@ func (e *Engine) Do(ctx context.Context, sessionID string) error {
 	}
 	defer o.stopSockets()
 	defer o.vacate(ctx)
+	defer o.publishLast(ctx)
 	o.log.InfoContext(ctx, "session claimed")
 	return o.run(ctx)
 }
@@ -119,7 +120,7 @@ func (e *Engine) own(ctx context.Context, s session.State, me session.Me, sent t
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	o := &owner{Engine: e, id: s.SessionID, me: me, state: s, fresh: true, took: s.TurnSeq, log: log.With("session", s.SessionID, "fence", me.Fence)}
+	o := &owner{Engine: e, id: s.SessionID, me: me, state: s, fresh: true, took: s.TurnSeq, told: s.PublishedTo, log: log.With("session", s.SessionID, "fence", me.Fence)}
 	o.leased.Store(sent.UnixNano())
 	if deadline, ok := ctx.Deadline(); ok {
 		left := time.Until(deadline)

@@ -45,6 +45,7 @@ type owner struct {
 	places   []session.Place // that let the turn run
 	left     string          // scope of the line that the session has left without a place; who is next has to be woken
 	placed   atomic.Int64    // when the write of their lease was sent, ns
+	told     int64           // index before which the session's channel knows everything
 	files    *fileRows       // of the run, for its tools
 	skills
 	tooLong tooLong
@@ -170,6 +171,7 @@ func (o *owner) logEnd(ctx context.Context, next int64) (int64, error) {
 // commit writes a transition of the state with all that belongs to it. A refusal or an unknown outcome means reload.
 func (o *owner) commit(ctx context.Context, c session.Change, extends bool, writes ...store.Write) error {
 	sent := o.Now()
+	c.To.PublishedTo = max(c.To.PublishedTo, o.told)
 	left := c.From.Queued && !c.To.Queued && len(o.places) == 0
 	if left { // what it waited to do is over
 		writes = append(writes, store.DropWaiter(c.From.Waiter(c.From.QueuedIn, sent)))

@@ -141,12 +141,13 @@ func (o *owner) keepFinished(ctx context.Context, finished []model.ToolResult, v
 
 func (o *owner) toolContext(ctx context.Context, s setup) tool.Context {
 	tc := tool.Context{
-		Context: ctx, Principal: o.state.Principal, Session: tool.Session{ID: o.id, Channel: o.state.Channel}, Log: o.log,
+		Context: ctx, Principal: o.state.Principal, Session: tool.Session{ID: o.id, Channel: o.state.Channel, ContinuationToken: o.state.ChannelKey}, Log: o.log,
 		Files: o.workspace(o.files, o.Workspace),
 	}
 	if s.task != nil {
 		tc.TaskID = s.task.TaskID
 	}
+	tc.Reminders = o.reminders()
 	return tc
 }
 
@@ -257,6 +258,7 @@ func (j *journal) take(ctx context.Context, inbox []store.Message) ([]model.Bloc
 	}
 	j.wrote(events)
 	j.remember(s)
+	j.publish(ctx)
 	j.ids = append(j.ids, deliveryIDs(taken)...)
 	if j.history != nil {
 		j.active.Reset(j.history.Messages)
@@ -279,5 +281,6 @@ func (o *owner) saveWith(ctx context.Context, s *snapshot.Segment, spent session
 	}
 	o.wrote(events)
 	o.remember(s)
+	o.publish(ctx)
 	return nil
 }

@@ -52,6 +52,8 @@ type Stage struct {
 	Round   time.Duration          // what passes at least between two sweeps; 0: a minute
 	ids     atomic.Int64
 
+	Heard func(ctx context.Context, e contract.AgentSessionEvent) error // what channels do with events of their sessions; nil: nothing
+
 	Streaming func(n int64) // called with 1 when an answer of the model begins and with -1 when nobody listens to it any more; nil: nothing
 }
 
@@ -143,6 +145,15 @@ func (s *Stage) Handle(ctx context.Context, e fake.Event) error {
 		return err
 	case contract.CancelScheduledEventType:
 		return asked(ctx, e, flow.ScheduleEvent{Edges: s.Edges, Later: s.Later}.Cancel)
+	case contract.AgentSessionEventType:
+		if s.Heard == nil {
+			return nil
+		}
+		var d contract.AgentSessionEvent
+		if err := json.Unmarshal(e.Detail, &d); err != nil {
+			return err
+		}
+		return s.Heard(ctx, d)
 	case contract.FireReminderType:
 		var d contract.FireReminder
 		if err := json.Unmarshal(e.Detail, &d); err != nil {
