@@ -29,7 +29,6 @@ func refusal(call model.ToolUse, a session.Approval) model.ToolResult {
 // Park asks people about the calls that wait, keeps the results of the others, and gives the session up: nothing runs until
 // somebody has decided about all of them, or nobody has in time.
 func (j *journal) Park(ctx context.Context, _ int, results []model.ToolResult, took []time.Duration, waiting []model.ToolUse) error {
-	j.begun.ended(results)
 	message := model.Message{Role: model.User}
 	var data []contract.EventData
 	for i, r := range results {

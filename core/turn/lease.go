@@ -35,7 +35,7 @@ func (o *owner) keepLease(ctx context.Context) (running context.Context, stop fu
 				}
 				if a := audienceOf(now); now.SessionID != "" && a != seen {
 					seen = a
-					o.latecomers(running, cast)
+					o.join(running, cast, state.Principal.ID)
 				}
 			}
 		}

@@ -13,7 +13,8 @@ import (
 	"github.com/steadfast-agents/steadfast/core/tool"
 )
 
-// begun are the calls that this ownership has begun and that must not be begun again, with their results as far as they are known.
+// begun are the calls of the step under way that this ownership has begun and that must not be begun again, with their results as far
+// as they are known.
 type begun map[string]*model.ToolResult
 
 // outcomeUnknown is what the model reads of a call that was begun by a worker which did not live to save its result.
@@ -67,13 +68,21 @@ func (j *journal) begins(call model.ToolUse) {
 	j.begun[call.ID] = nil
 }
 
-// ended notes the results of calls that were begun.
-func (b begun) ended(results []model.ToolResult) {
-	for _, r := range results {
-		if _, was := b[r.ID]; was {
-			b[r.ID] = &r
+// ended notes the result of a call that was begun: should its save be lost, or not come to be, it is still known.
+func (b begun) ended(r model.ToolResult) {
+	if _, was := b[r.ID]; was {
+		b[r.ID] = &r
+	}
+}
+
+// with adds the results that are known to those of calls that have just finished.
+func (b begun) with(finished []model.ToolResult) []model.ToolResult {
+	for _, r := range b {
+		if r != nil {
+			finished = append(finished, *r)
 		}
 	}
+	return finished
 }
 
 // unknown is the result of a call that was begun and may have ended.

@@ -1,13 +1,16 @@
 package turn_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/flow"
 	"github.com/steadfast-agents/steadfast/core/tool"
 	"github.com/steadfast-agents/steadfast/internal/fake"
 	"github.com/steadfast-agents/steadfast/internal/stage"
@@ -81,4 +84,59 @@ func TestExploreCallsThatMustNotRunTwice(t *testing.T) {
 	for _, f := range flows {
 		t.Run(f.name, func(t *testing.T) { fake.Explore(t, fake.Flow{Name: f.name, New: f.new, Pairs: 60}) })
 	}
+}
+
+// TestACallThatHasEndedKeepsItsResult: the table does not answer when the second of two calls that must not run twice is to be marked,
+// so the owner begins the step again. What came of the first is known, also to a turn that is stopped just then.
+func TestACallThatHasEndedKeepsItsResult(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		stop bool
+		want []string
+	}{
+		{"and the turn goes on", false, []string{
+			`action.result {"id":"call_10","name":"look_up","status":"success","output":"look_up did a","durationMs":0}`,
+			`action.result {"id":"call_11","name":"write_down","status":"success","output":"write_down did b","durationMs":0}`,
+		}},
+		{"and the turn is stopped", true, []string{
+			`action.result {"id":"call_10","name":"look_up","status":"success","output":"look_up did a","durationMs":0}`,
+			`action.result {"id":"call_11","name":"write_down","status":"error","output":"` + interrupted + `","durationMs":0}`,
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, helpful, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+				s.Engine.Tools = tool.Registry{tool.Once(s.Engine.Tools[0]), tool.Once(s.Engine.Tools[1])}
+				s.Engine.Limits.Parallel = 1
+				s.Acting = func(tc tool.Context) {
+					if tc.ToolUseID != "call_10" {
+						return
+					}
+					if tt.stop {
+						_, err := flow.Stop{Edges: s.Edges}.Do(ctx, flow.StopIn{SessionID: id, Caller: stage.User})
+						must(t, err)
+					}
+					s.World.FailNext("dynamo.GetItem", fake.ErrThrottled)
+				}
+				say(t, ctx, s, "use the tools")
+				if diff := cmp.Diff(tt.want, told(t, s, id, "action.result")); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// TestAReadIsRepeatedWhileACallIsMarked: the retry is told from the tool's own goroutine while the owner writes the mark of the other
+// call. The race detector looks on.
+func TestAReadIsRepeatedWhileACallIsMarked(t *testing.T) {
+	bubble(t, helpful, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		s.Engine.Tools = tool.Registry{tool.ReadOnly(busyOnce("look_up")), tool.Once(s.Engine.Tools[1])}
+		say(t, ctx, s, "use the tools")
+		if got := told(t, s, id, "action.tool_retry"); len(got) != 1 {
+			t.Errorf("retries told: %q", got)
+		}
+		if got := s.Ran.Of("write_down", "b"); got != 1 {
+			t.Errorf("write_down ran %d times", got)
+		}
+	})
 }

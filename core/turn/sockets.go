@@ -44,10 +44,10 @@ func (o *owner) post(ctx context.Context) {
 	if caster == nil {
 		caster = &socket.Caster{}
 	}
-	o.cast, o.casting = caster.Turn(o.followers(ctx), o.id, o.state.TurnID(), o.me.Fence), o.state.TurnSeq
+	o.cast, o.casting = caster.Turn(o.followers(ctx, o.state.Principal.ID), o.id, o.state.TurnID(), o.me.Fence), o.state.TurnSeq
 }
 
-func (o *owner) followers(ctx context.Context) []socket.Subscriber {
+func (o *owner) followers(ctx context.Context, userID string) []socket.Subscriber {
 	if o.Sockets == nil {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (o *owner) followers(ctx context.Context) []socket.Subscriber {
 	}
 	var list []socket.Subscriber
 	for _, c := range connections {
-		if c.UserID == o.state.Principal.ID { // who asked to follow before the session was somebody else's sees nothing
+		if c.UserID == userID { // who asked to follow before the session was somebody else's sees nothing
 			list = append(list, socket.Subscriber{
 				ConnectionID: c.ID, ConnectedAt: time.UnixMilli(c.ConnectedAt), Features: c.Features, Asked: c.Asked,
 			})
@@ -69,10 +69,15 @@ func (o *owner) followers(ctx context.Context) []socket.Subscriber {
 
 // latecomers makes those follow the open turn who came since it was looked at last. They are told what they missed.
 func (o *owner) latecomers(ctx context.Context, cast *socket.Turn) {
+	o.join(ctx, cast, o.state.Principal.ID)
+}
+
+// join is latecomers for a goroutine that must not look at the state.
+func (o *owner) join(ctx context.Context, cast *socket.Turn, userID string) {
 	if cast == nil { // no turn is told
 		return
 	}
-	for _, s := range o.followers(ctx) {
+	for _, s := range o.followers(ctx, userID) {
 		cast.Add(s)
 	}
 }
@@ -94,7 +99,7 @@ func (o *owner) sayCancelled(ctx context.Context, open opening) {
 	if o.Sockets == nil || len(open.cancelled) == 0 {
 		return
 	}
-	cast := o.Sockets.Turn(o.followers(ctx), o.id, open.notice(), o.me.Fence)
+	cast := o.Sockets.Turn(o.followers(ctx, o.state.Principal.ID), o.id, open.notice(), o.me.Fence)
 	cast.Fail(task.ErrCancelled, beforeItBegan, deliveryIDs(open.cancelled)...)
 	cast.Close()
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/flow"
 	"github.com/steadfast-agents/steadfast/core/loop"
 	"github.com/steadfast-agents/steadfast/core/model"
+	"github.com/steadfast-agents/steadfast/core/snapshot"
 )
 
 // flushEvery is how long pieces of an answer gather before they are written to the log.
@@ -20,6 +21,7 @@ const flushEvery = 250 * time.Millisecond
 // view shows a run as it goes: pieces to the sockets at once, to the log in rows of many.
 type view struct {
 	*owner
+	turnID  string            // of the turn that is shown: tools that retry come from goroutines of their own
 	names   map[string]string // tools by call id
 	delta   strings.Builder   // text that is not in the buffer yet
 	thought strings.Builder   // reasoning, likewise; one of both is empty
@@ -31,15 +33,22 @@ type view struct {
 	err     error // why the log can go no further
 }
 
-func (o *owner) newView(ctx context.Context) *view {
+// newView begins to show the turn whose history is h.
+func (o *owner) newView(ctx context.Context, h snapshot.History) *view {
 	o.openSockets(ctx)
-	return &view{owner: o, names: map[string]string{}, flushed: o.Now()}
+	v := &view{owner: o, turnID: o.state.TurnID(), names: map[string]string{}, flushed: o.Now()}
+	calls, _ := openCalls(h.Messages)
+	for _, c := range calls { // of an earlier run: not all of them will start in this one
+		v.names[c.ID] = c.Name
+	}
+	return v
 }
 
 // show takes one event of the run. The run calls it from one goroutine at a time.
 func (v *view) show(ctx context.Context, e loop.Event) {
 	switch e := e.(type) {
 	case loop.StepStarted:
+		clear(v.begun) // the results of the step before are saved
 		v.step, v.started, v.reply = e.Step, v.Now(), loop.Replied{}
 		v.append(contract.StepStarted{Step: e.Step})
 		v.asking = true
@@ -67,6 +76,8 @@ func (v *view) show(ctx context.Context, e loop.Event) {
 		}
 	case loop.ToolStarted:
 		v.names[e.Call.ID] = e.Call.Name
+	case loop.ToolFinished:
+		v.begun.ended(e.Result)
 	case loop.ToolRetry:
 		v.append(contract.ActionToolRetry{ID: e.Call.ID, Name: e.Call.Name, Attempt: e.Try, Error: fault.Public(e.Err)})
 	}
@@ -102,7 +113,7 @@ func (v *view) append(data contract.EventData) {
 }
 
 func (v *view) put(data contract.EventData) {
-	v.buffer = append(v.buffer, flow.Event(v.id, v.state.TurnID(), v.next+int64(len(v.buffer)), v.Now(), data))
+	v.buffer = append(v.buffer, flow.Event(v.id, v.turnID, v.next+int64(len(v.buffer)), v.Now(), data))
 }
 
 // settleText makes one event of the gathered text, or reasoning.

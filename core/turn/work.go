@@ -31,7 +31,7 @@ func (o *owner) work(ctx context.Context) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	view := o.newView(ctx)
+	view := o.newView(ctx, h)
 	running, stop := o.keepLease(ctx)
 	giveBack, err := o.lend(running, &setup)
 	defer giveBack()
@@ -187,7 +187,6 @@ func (j *journal) MayRun(ctx context.Context, call model.ToolUse) error {
 
 // SaveResults keeps the results of a step.
 func (j *journal) SaveResults(ctx context.Context, step int, results []model.ToolResult, took []time.Duration) error {
-	j.begun.ended(results)
 	h, err := j.load(ctx)
 	if err != nil {
 		return errors.Join(errReload, err)

@@ -13,21 +13,22 @@ import (
 type reading struct {
 	*Stage
 	id   string
-	told map[string]int // deliveries, and how often they are told of
-	last int64          // number of the last message told of
-	turn string         // the open turn
-	task string         // its task
-	open []string       // calls without a result
+	told map[string]int    // deliveries, and how often they are told of
+	last int64             // number of the last message told of
+	turn string            // the open turn
+	task string            // its task
+	open []string          // calls without a result
+	tool map[string]string // of each call that was asked for
 }
 
 // checkEvents: no gap, every delivery is told of once and in order, every turn ends once and with the right word, every call has a
-// result.
+// result, which names its tool.
 func (s *Stage) checkEvents(id string) error {
 	events, err := s.Events(context.Background(), id)
 	if err != nil {
 		return err
 	}
-	r := reading{Stage: s, id: id, told: map[string]int{}}
+	r := reading{Stage: s, id: id, told: map[string]int{}, tool: map[string]string{}}
 	for i, e := range events {
 		if e.Index != int64(i) {
 			return fmt.Errorf("event %d has index %d", i, e.Index)
@@ -44,6 +45,7 @@ func (s *Stage) checkEvents(id string) error {
 
 // eventData is what of an event's data the reading looks at.
 type eventData struct {
+	ID, Name                   string
 	DeliveryID, TaskID, Status string
 	DeliveryIDs, IDs           []string
 	Calls                      []contract.ActionCall
@@ -66,7 +68,11 @@ func (r *reading) event(e contract.SessionEvent) error {
 		return r.tell(e.TurnID, d.DeliveryID)
 	case "actions.requested":
 		for _, c := range d.Calls {
-			r.open = append(r.open, c.ID)
+			r.open, r.tool[c.ID] = append(r.open, c.ID), c.Name
+		}
+	case "action.result":
+		if d.Name != r.tool[d.ID] {
+			return fmt.Errorf("call %s of %q has a result of %q", d.ID, r.tool[d.ID], d.Name)
 		}
 	case "actions.completed":
 		if fmt.Sprint(d.IDs) != fmt.Sprint(r.open) {
