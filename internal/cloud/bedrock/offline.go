@@ -1,7 +1,9 @@
 package bedrock
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"iter"
 	"strings"
 	"time"
@@ -24,6 +26,7 @@ const DefaultDelay = 15 * time.Millisecond
 //     opaque reasoning first; both must come back unchanged), `fail TYPE` (an exception instead of an answer),
 //     `break TYPE after N` and `cut after N` (an exception, or just the end of the stream, after N tokens); with `once`
 //     the next attempt of the same request goes well.
+//   - Under a guardrail, whichever, it answers no request in which `words the guardrail blocks` stands, anywhere in its messages.
 //   - It answers with the smallest object that fits where its text must fit a schema, unless it is told what to say.
 //   - Anything else it answers with what it is and what it was asked.
 //
@@ -41,6 +44,10 @@ func (o Offline) Respond(ctx context.Context, req Request) iter.Seq2[Part, error
 			yield(nil, e)
 			return
 		}
+		if req.Guardrail.ID != "" && bytes.Contains(bytes.ToLower(req.messages()), []byte(forbidden)) {
+			_ = yield(Text("Sorry, the model cannot answer this question."), nil) && yield(Stop("guardrail_intervened"), nil)
+			return
+		}
 		c := read(req)
 		d := parse(c.ask, c.tools)
 		if d.fault.once && !o.Attempts.first(c.id) {
@@ -54,6 +61,20 @@ func (o Offline) Respond(ctx context.Context, req Request) iter.Seq2[Part, error
 		out := &speech{ctx: ctx, yield: yield, delay: delay, limit: limit(req), fault: d.fault, stops: req.Inference.StopSequences}
 		out.speak(p)
 	}
+}
+
+// forbidden is what every guardrail blocks.
+const forbidden = "words the guardrail blocks"
+
+// messages are the request's messages as they came.
+func (r Request) messages() []byte {
+	var body struct {
+		Messages json.RawMessage `json:"messages"`
+	}
+	if json.Unmarshal(r.Body, &body) != nil {
+		return nil
+	}
+	return body.Messages
 }
 
 // limit is the request's maxTokens; the service's own default when it has none.

@@ -16,7 +16,14 @@ type Request struct {
 	Inference Inference       `json:"inferenceConfig"`
 	Tools     *ToolConfig     `json:"toolConfig"`
 	Output    *OutputConfig   `json:"outputConfig"`
+	Guardrail Guardrail       `json:"guardrailConfig"`
 	Extra     json.RawMessage `json:"additionalModelRequestFields"`
+}
+
+// Guardrail is the filter that a request runs under; without an ID there is none.
+type Guardrail struct {
+	ID      string `json:"guardrailIdentifier"`
+	Version string `json:"guardrailVersion"`
 }
 
 // Inference holds the sampling limits. A nil field was not sent.

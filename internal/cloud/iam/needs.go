@@ -104,7 +104,7 @@ func (g *Guard) restNeeds(r *http.Request, body []byte) []need {
 	case len(parts) == 3 && parts[1] == "@connections":
 		return []need{{"execute-api:ManageConnections", g.connectionARN(parts[0], r.Method, parts[2])}}
 	case len(parts) == 3 && parts[0] == "model":
-		return g.modelNeeds(parts[1], parts[2])
+		return append(g.modelNeeds(parts[1], parts[2]), g.guardrailNeeds(body)...)
 	case len(parts) > 0 && (parts[0] == "schedules" || parts[0] == "schedule-groups"):
 		return g.scheduleNeeds(r, parts, body)
 	case len(parts) == 4 && parts[1] == "functions" && parts[3] == "invocations":
@@ -159,6 +159,22 @@ func (g *Guard) modelNeeds(id, operation string) []need {
 		return []need{{action, g.modelARN(id)}}
 	}
 	return []need{{action, g.arn("bedrock", "inference-profile/"+id)}, {action, g.modelARN(model)}}
+}
+
+// guardrailNeeds asks for the guardrail that a request runs under.
+func (g *Guard) guardrailNeeds(body []byte) []need {
+	var asked struct {
+		Config struct {
+			ID string `json:"guardrailIdentifier"`
+		} `json:"guardrailConfig"`
+	}
+	if json.Unmarshal(body, &asked) != nil || asked.Config.ID == "" {
+		return nil
+	}
+	if strings.HasPrefix(asked.Config.ID, "arn:") {
+		return []need{{"bedrock:ApplyGuardrail", asked.Config.ID}}
+	}
+	return []need{{"bedrock:ApplyGuardrail", g.arn("bedrock", "guardrail/"+asked.Config.ID)}}
 }
 
 func (g *Guard) modelARN(id string) string {
