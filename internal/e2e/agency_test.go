@@ -82,7 +82,7 @@ type office struct {
 
 func openOffice(t *testing.T) office {
 	t.Helper()
-	o := office{stack: start(t, cloud.Options{})}
+	o := office{stack: start(t, cloud.Options{Parameters: map[string]string{"GuardrailId": "gr1"}})} // as TestP06 has it: what it grants is used
 	o.rows.Store = agency.TableStore{Table: o.table}
 	for _, id := range []string{"ann", "bob"} {
 		c := agent.Colleague{Persona: agent.Persona{Name: id, Voice: "You are brief."}, ResponseDelay: &agency.ResponseDelayLever{}}

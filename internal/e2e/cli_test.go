@@ -73,7 +73,7 @@ func TestCommandLineConversation(t *testing.T) {
 	sh := shared(t).shell()
 	user := "--user=" + uuid.NewString()
 	got := sh.fine("", "chat", "What time is it?", user)
-	if !regexp.MustCompile(`^get_current_time answered: .*\d\d:\d\d.*\n$`).MatchString(got.out) || !regexp.MustCompile(`^\[get_current_time\]\n\[\d+ tokens in, \d+ out(, cache: \d+ read, \d+ written)?\]\n$`).MatchString(got.err) {
+	if !regexp.MustCompile(`^get_current_time answered: .*\d\d:\d\d.*\n$`).MatchString(got.out) || !regexp.MustCompile(`^\[get_current_time\]\n\[\d+ tokens in, \d+ out(, cache: \d+ read, \d+ written)?, \$0\.\d+\]\n$`).MatchString(got.err) {
 		t.Errorf("the first answer: %+v", got)
 	}
 	contains(t, "the second answer", sh.fine("", "chat", "What did I say first?", user).out, "What time is it?")
