@@ -1,10 +1,10 @@
 package fake
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -13,18 +13,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/scheduler/types"
 	"github.com/aws/smithy-go"
 
-	"github.com/steadfast-agents/steadfast/internal/awstime"
+	"github.com/steadfast-agents/steadfast/internal/timetable"
 )
 
-// Limits of EventBridge Scheduler.
-const (
-	MaxScheduleName  = 64
-	MaxScheduleInput = 256 * 1024
-)
-
-// Scheduler is EventBridge Scheduler, driven by its clock: schedules fire when Tick is called. Names, expressions, zones,
-// targets and windows are checked as by the service, and an at() in the past is refused. A repeated ClientToken of CreateSchedule is
-// answered again.
+// Scheduler is EventBridge Scheduler, driven by its clock: schedules fire when Tick is called. What it takes, what is a conflict, when
+// schedules fire and when they go are the rules of internal/timetable, which the local cloud has too.
 type Scheduler struct {
 	World *World
 	Now   func() time.Time // nil: always Start
@@ -32,16 +25,9 @@ type Scheduler struct {
 	Groups []string // groups that exist beside "default"; nil: all
 	Bus    *Bus     // takes the events of firings whose target is a bus; nil: they are only reported
 
-	mu        sync.Mutex
-	schedules map[string]*schedule // by group/name
-}
-
-// schedule is a stored schedule.
-type schedule struct {
-	in         scheduler.CreateScheduleInput
-	expression awstime.Expression
-	made, last time.Time
-	fired      int
+	mu    sync.Mutex
+	all   timetable.Table
+	fired map[string]int // firings so far, by group/name
 }
 
 // Firing is one firing of a schedule.
@@ -62,53 +48,43 @@ func (s *Scheduler) now() time.Time {
 // (no such group).
 func (s *Scheduler) CreateSchedule(ctx context.Context, in *scheduler.CreateScheduleInput, _ ...func(*scheduler.Options)) (*scheduler.CreateScheduleOutput, error) {
 	return scheduleCall(ctx, s, "CreateSchedule", in.Name, func() (*scheduler.CreateScheduleOutput, error) {
-		one, err := s.check(*in)
+		one, _, err := s.table().Create(definition(*in), s.now())
 		if err != nil {
-			return nil, err
+			return nil, modeled(err)
 		}
-		out := &scheduler.CreateScheduleOutput{ScheduleArn: arn(one.in)}
-		if old := s.schedules[id(in.GroupName, in.Name)]; old != nil {
-			if in.ClientToken != nil && aws.ToString(old.in.ClientToken) == *in.ClientToken {
-				return out, nil
-			}
-			return nil, &types.ConflictException{Message: aws.String("Schedule " + *in.Name + " already exists.")}
-		}
-		s.keep(one)
-		return out, nil
+		return &scheduler.CreateScheduleOutput{ScheduleArn: arn(one)}, nil
 	})
 }
 
 // UpdateSchedule replaces a schedule as a whole. Faults: ValidationException, ResourceNotFoundException.
 func (s *Scheduler) UpdateSchedule(ctx context.Context, in *scheduler.UpdateScheduleInput, _ ...func(*scheduler.Options)) (*scheduler.UpdateScheduleOutput, error) {
 	return scheduleCall(ctx, s, "UpdateSchedule", in.Name, func() (*scheduler.UpdateScheduleOutput, error) {
-		one, err := s.check(scheduler.CreateScheduleInput{
+		one, err := s.table().Update(definition(scheduler.CreateScheduleInput{
 			Name: in.Name, GroupName: in.GroupName, ScheduleExpression: in.ScheduleExpression, ScheduleExpressionTimezone: in.ScheduleExpressionTimezone,
 			FlexibleTimeWindow: in.FlexibleTimeWindow, Target: in.Target, ActionAfterCompletion: in.ActionAfterCompletion, ClientToken: in.ClientToken,
 			Description: in.Description, StartDate: in.StartDate, EndDate: in.EndDate, KmsKeyArn: in.KmsKeyArn, State: in.State,
-		})
+		}), s.now())
 		if err != nil {
-			return nil, err
+			return nil, modeled(err)
 		}
-		if _, err := s.find(in.GroupName, in.Name); err != nil {
-			return nil, err
-		}
-		s.keep(one)
-		return &scheduler.UpdateScheduleOutput{ScheduleArn: arn(one.in)}, nil
+		return &scheduler.UpdateScheduleOutput{ScheduleArn: arn(one)}, nil
 	})
 }
 
 // GetSchedule reads a schedule. Faults: ResourceNotFoundException.
 func (s *Scheduler) GetSchedule(ctx context.Context, in *scheduler.GetScheduleInput, _ ...func(*scheduler.Options)) (*scheduler.GetScheduleOutput, error) {
 	return scheduleCall(ctx, s, "GetSchedule", in.Name, func() (*scheduler.GetScheduleOutput, error) {
-		one, err := s.find(in.GroupName, in.Name)
+		one, err := s.all.Find(aws.ToString(in.GroupName), aws.ToString(in.Name))
 		if err != nil {
-			return nil, err
+			return nil, modeled(err)
 		}
-		c := one.in
+		c := one.Definition // what callers get is theirs
 		return &scheduler.GetScheduleOutput{
-			Name: c.Name, GroupName: c.GroupName, Arn: arn(c), ScheduleExpression: c.ScheduleExpression, ScheduleExpressionTimezone: c.ScheduleExpressionTimezone,
-			FlexibleTimeWindow: c.FlexibleTimeWindow, Target: c.Target, ActionAfterCompletion: c.ActionAfterCompletion, Description: c.Description,
-			StartDate: c.StartDate, EndDate: c.EndDate, KmsKeyArn: c.KmsKeyArn, State: c.State, CreationDate: aws.Time(one.made),
+			Name: &c.Name, GroupName: &c.GroupName, Arn: arn(one), ScheduleExpression: &c.ScheduleExpression,
+			ScheduleExpressionTimezone: &c.ScheduleExpressionTimezone, FlexibleTimeWindow: window(c.FlexibleTimeWindow), Target: target(c.Target, c.Target.Input),
+			ActionAfterCompletion: types.ActionAfterCompletion(c.ActionAfterCompletion), State: types.ScheduleState(c.State),
+			StartDate: instant(c.StartDate), EndDate: instant(c.EndDate), CreationDate: &c.Created, LastModificationDate: &c.Modified,
+			Description: text(c.Description), KmsKeyArn: text(c.KmsKeyArn),
 		}, nil
 	})
 }
@@ -116,10 +92,11 @@ func (s *Scheduler) GetSchedule(ctx context.Context, in *scheduler.GetScheduleIn
 // DeleteSchedule takes a schedule away. Faults: ResourceNotFoundException.
 func (s *Scheduler) DeleteSchedule(ctx context.Context, in *scheduler.DeleteScheduleInput, _ ...func(*scheduler.Options)) (*scheduler.DeleteScheduleOutput, error) {
 	return scheduleCall(ctx, s, "DeleteSchedule", in.Name, func() (*scheduler.DeleteScheduleOutput, error) {
-		if _, err := s.find(in.GroupName, in.Name); err != nil {
-			return nil, err
+		one, err := s.all.Find(aws.ToString(in.GroupName), aws.ToString(in.Name))
+		if err != nil {
+			return nil, modeled(err)
 		}
-		delete(s.schedules, id(in.GroupName, in.Name))
+		s.all.Remove(one.ID())
 		return &scheduler.DeleteScheduleOutput{}, nil
 	})
 }
@@ -128,21 +105,19 @@ func (s *Scheduler) DeleteSchedule(ctx context.Context, in *scheduler.DeleteSche
 func (s *Scheduler) ListSchedules(ctx context.Context, in *scheduler.ListSchedulesInput, _ ...func(*scheduler.Options)) (*scheduler.ListSchedulesOutput, error) {
 	return scheduleCall(ctx, s, "ListSchedules", in.NamePrefix, func() (*scheduler.ListSchedulesOutput, error) {
 		out := &scheduler.ListSchedulesOutput{}
-		limit := int(aws.ToInt32(in.MaxResults))
-		if limit == 0 {
-			limit = 100
-		}
-		for _, key := range s.keys() {
-			c := s.schedules[key].in
-			if in.GroupName != nil && *c.GroupName != *in.GroupName || !strings.HasPrefix(*c.Name, aws.ToString(in.NamePrefix)) || key <= aws.ToString(in.NextToken) {
+		limit := int(cmp.Or(aws.ToInt32(in.MaxResults), 100))
+		for _, one := range s.all.In(aws.ToString(in.GroupName), aws.ToString(in.NamePrefix)) {
+			if one.ID() <= aws.ToString(in.NextToken) {
 				continue
 			}
 			if len(out.Schedules) == limit {
 				last := out.Schedules[limit-1]
-				out.NextToken = aws.String(id(last.GroupName, last.Name))
+				out.NextToken = aws.String(*last.GroupName + "/" + *last.Name)
 				return out, nil
 			}
-			out.Schedules = append(out.Schedules, types.ScheduleSummary{Name: c.Name, GroupName: c.GroupName, Arn: arn(c), State: c.State, Target: &types.TargetSummary{Arn: c.Target.Arn}})
+			out.Schedules = append(out.Schedules, types.ScheduleSummary{
+				Name: aws.String(one.Name), GroupName: aws.String(one.GroupName), Arn: arn(one), State: types.ScheduleState(one.State), Target: &types.TargetSummary{Arn: aws.String(one.Target.Arn)},
+			})
 		}
 		return out, nil
 	})
@@ -152,44 +127,19 @@ func (s *Scheduler) ListSchedules(ctx context.Context, in *scheduler.ListSchedul
 func (s *Scheduler) Names() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.keys()
-}
-
-func (s *Scheduler) keys() []string {
-	var keys []string
-	for key := range s.schedules {
-		keys = append(keys, key)
+	var names []string
+	for _, one := range s.all.All() {
+		names = append(names, one.ID())
 	}
-	slices.Sort(keys)
-	return keys
+	return names
 }
 
-func id(group, name *string) string { return groupOf(group) + "/" + aws.ToString(name) }
-
-func groupOf(group *string) string {
-	if group == nil {
-		return "default"
+// table is the schedules, with the groups that exist now.
+func (s *Scheduler) table() *timetable.Table {
+	s.all.HasGroup = func(name string) bool {
+		return s.Groups == nil || name == timetable.DefaultGroup || slices.Contains(s.Groups, name)
 	}
-	return *group
-}
-
-func arn(in scheduler.CreateScheduleInput) *string {
-	return aws.String("arn:aws:scheduler:us-east-1:000000000000:schedule/" + id(in.GroupName, in.Name))
-}
-
-func (s *Scheduler) find(group, name *string) (*schedule, error) {
-	one := s.schedules[id(group, name)]
-	if one == nil {
-		return nil, &types.ResourceNotFoundException{Message: aws.String("Schedule " + aws.ToString(name) + " does not exist.")}
-	}
-	return one, nil
-}
-
-func (s *Scheduler) keep(one *schedule) {
-	if s.schedules == nil {
-		s.schedules = map[string]*schedule{}
-	}
-	s.schedules[id(one.in.GroupName, one.in.Name)] = one
+	return &s.all
 }
 
 func scheduleCall[T any](ctx context.Context, s *Scheduler, operation string, name *string, effect func() (T, error)) (T, error) {

@@ -6,40 +6,18 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	ebtypes "github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
-	"github.com/aws/aws-sdk-go-v2/service/scheduler/types"
-)
 
-// next is when the schedule fires next, zero if never again.
-func (o *schedule) next() time.Time {
-	if o.in.State == types.ScheduleStateDisabled {
-		return time.Time{}
-	}
-	from, start := o.last, o.made
-	if o.in.StartDate != nil && !o.expression.Once() {
-		start = *o.in.StartDate
-		if before := start.Add(-time.Nanosecond); before.After(from) {
-			from = before
-		}
-	}
-	at, ok := o.expression.Next(from, start)
-	if !ok {
-		return time.Time{}
-	}
-	if o.in.EndDate != nil && !o.expression.Once() && at.After(*o.in.EndDate) {
-		return time.Time{}
-	}
-	return at
-}
+	"github.com/steadfast-agents/steadfast/internal/timetable"
+)
 
 // Due gives the time of the next firing of any schedule, zero if there is none.
 func (s *Scheduler) Due() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var first time.Time
-	for _, one := range s.schedules {
-		if at := one.next(); !at.IsZero() && (first.IsZero() || at.Before(first)) {
+	for _, one := range s.all.All() {
+		if at := one.Next; one.Enabled() && !at.IsZero() && (first.IsZero() || at.Before(first)) {
 			first = at
 		}
 	}
@@ -53,15 +31,13 @@ func (s *Scheduler) Tick() []Firing {
 	defer s.mu.Unlock()
 	now := s.now()
 	var fired []Firing
-	for _, key := range s.keys() {
-		one := s.schedules[key]
-		for at := one.next(); !at.IsZero() && !at.After(now); at = one.next() {
-			one.last = at
-			one.fired++
-			fired = append(fired, one.firing(at))
+	for _, one := range s.all.All() {
+		for one.Enabled() && !one.Next.IsZero() && !one.Next.After(now) {
+			fired = append(fired, s.firing(one))
+			one.Fired(one.Next)
 		}
-		if one.in.ActionAfterCompletion == types.ActionAfterCompletionDelete && one.next().IsZero() && one.in.State != types.ScheduleStateDisabled {
-			delete(s.schedules, key)
+		if one.Completed() {
+			s.all.Remove(one.ID())
 		}
 	}
 	slices.SortStableFunc(fired, func(a, b Firing) int { return a.At.Compare(b.At) })
@@ -72,17 +48,13 @@ func (s *Scheduler) Tick() []Firing {
 }
 
 // firing fills the words that Scheduler itself provides into the target's input.
-func (o *schedule) firing(at time.Time) Firing {
-	target := *o.in.Target
-	if target.Input != nil {
-		target.Input = aws.String(strings.NewReplacer(
-			"<aws.scheduler.schedule-arn>", *arn(o.in),
-			"<aws.scheduler.scheduled-time>", at.UTC().Format("2006-01-02T15:04:05Z"),
-			"<aws.scheduler.execution-id>", fmt.Sprintf("%s-%d", *o.in.Name, o.fired),
-			"<aws.scheduler.attempt-number>", "1",
-		).Replace(*target.Input))
+func (s *Scheduler) firing(one *timetable.Schedule) Firing {
+	if s.fired == nil {
+		s.fired = map[string]int{}
 	}
-	return Firing{Group: *o.in.GroupName, Name: *o.in.Name, At: at, Target: target}
+	s.fired[one.ID()]++
+	words := timetable.Firing{ARN: *arn(one), At: one.Next, Execution: fmt.Sprintf("%s-%d", one.Name, s.fired[one.ID()]), Attempt: 1}
+	return Firing{Group: one.GroupName, Name: one.Name, At: one.Next, Target: *target(one.Target, words.Fill(one.Target.Input))}
 }
 
 // send puts a firing on the bus, from the inside: it is no call of a worker.

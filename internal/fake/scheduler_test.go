@@ -79,7 +79,7 @@ func TestScheduleLife(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := s.GetSchedule(ctx, &scheduler.GetScheduleInput{Name: in.Name})
-	if err != nil || *got.ScheduleExpression != "at(2026-03-01T00:00:00)" || got.ActionAfterCompletion != "" {
+	if err != nil || *got.ScheduleExpression != "at(2026-03-01T00:00:00)" || got.ActionAfterCompletion != types.ActionAfterCompletionNone {
 		t.Errorf("GetSchedule = %+v, %v, want the update and nothing of before", got, err)
 	}
 	list, err := s.ListSchedules(ctx, &scheduler.ListSchedulesInput{NamePrefix: aws.String("a")})

@@ -1,38 +1,22 @@
 package scheduler
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
-	"reflect"
-	"time"
+
+	"github.com/steadfast-agents/steadfast/internal/timetable"
 )
 
-// apiError is an answer other than success.
-type apiError struct {
-	code, message string
-	status        int
+// statuses are those of the codes of refusals.
+var statuses = map[string]int{
+	timetable.CodeInvalid: http.StatusBadRequest, timetable.CodeMissing: http.StatusNotFound, timetable.CodeConflict: http.StatusConflict,
+	unknownOperation: http.StatusNotFound,
 }
 
-func (e *apiError) Error() string { return e.code + ": " + e.message }
-
-func invalid(format string, args ...any) error {
-	return &apiError{"ValidationException", fmt.Sprintf(format, args...), http.StatusBadRequest}
-}
-
-func constraint(field, value, what string) error {
-	return invalid("1 validation error detected: Value '%s' at '%s' failed to satisfy constraint: %s", value, field, what)
-}
-
-func missing(kind, name string) error {
-	return &apiError{"ResourceNotFoundException", kind + " " + name + " does not exist.", http.StatusNotFound}
-}
-
-func conflict(kind, name string) error {
-	return &apiError{"ConflictException", kind + " " + name + " already exists.", http.StatusConflict}
-}
+const unknownOperation = "UnknownOperationException"
 
 // ServeHTTP answers one call of the REST API.
 func (s *Scheduler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -54,7 +38,7 @@ func (s *Scheduler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		})
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.answer(w, nil, &apiError{"UnknownOperationException", "the local scheduler does not offer " + r.Method + " " + r.URL.Path, http.StatusNotFound})
+		s.answer(w, nil, &timetable.Error{Code: unknownOperation, Message: "the local scheduler does not offer " + r.Method + " " + r.URL.Path})
 	})
 	mux.ServeHTTP(w, r)
 }
@@ -62,151 +46,104 @@ func (s *Scheduler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *Scheduler) answer(w http.ResponseWriter, out any, err error) {
 	status := http.StatusOK
 	if err != nil {
-		var e *apiError
+		var e *timetable.Error
 		if !errors.As(err, &e) {
 			s.cfg.Log.Error("scheduler failed", "error", err)
-			e = &apiError{"InternalServerException", "the local scheduler failed; its log says why", http.StatusInternalServerError}
+			e = &timetable.Error{Code: "InternalServerException", Message: "the local scheduler failed; its log says why"}
 		}
-		w.Header().Set("X-Amzn-Errortype", e.code)
-		out, status = map[string]string{"Message": e.message}, e.status
+		w.Header().Set("X-Amzn-Errortype", e.Code)
+		out, status = map[string]string{"Message": e.Message}, cmp.Or(statuses[e.Code], http.StatusInternalServerError)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(out) // the client is gone: nothing to tell it
 }
 
-func read(r *http.Request) (Definition, error) {
+func read(r *http.Request) (timetable.Definition, error) {
 	b, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, 2<<20))
 	if err != nil {
-		return Definition{}, invalid("the request is too large, or was cut off")
+		return timetable.Definition{}, timetable.Invalid("the request is too large, or was cut off")
 	}
-	var d Definition
+	var d timetable.Definition
 	if err := json.Unmarshal(b, &d); err != nil {
-		return Definition{}, invalid("the request is not valid: %v", err)
+		return timetable.Definition{}, timetable.Invalid("the request is not valid: %v", err)
 	}
 	d.Name = r.PathValue("name")
-	return d.withDefaults(), nil
+	return d, nil
 }
 
 func (s *Scheduler) create(r *http.Request) (any, error) {
-	d, err := read(r)
-	if err != nil {
-		return nil, err
-	}
-	one, err := d.check(s.cfg.Now())
-	if err != nil {
-		return nil, err
-	}
-	return s.change(one, func(old *schedule) error {
-		if old == nil {
-			return nil
-		}
-		if d.ClientToken != "" && d.sameAs(old.Definition) {
-			return errAgain
-		}
-		return conflict("Schedule", d.Name)
-	})
+	return s.change(r, func(d timetable.Definition) (*timetable.Schedule, bool, error) { return s.all.Create(d, s.cfg.Now()) })
 }
 
-// errAgain marks a repetition that changes nothing.
-var errAgain = errors.New("the same request was done before")
-
-// sameAs compares what callers give.
-func (d Definition) sameAs(o Definition) bool {
-	d.Created, d.Modified, o.Created, o.Modified = time.Time{}, time.Time{}, time.Time{}, time.Time{}
-	return reflect.DeepEqual(d, o)
-}
-
-// update replaces the whole schedule: what the request leaves out goes back to its default.
 func (s *Scheduler) update(r *http.Request) (any, error) {
+	return s.change(r, func(d timetable.Definition) (one *timetable.Schedule, again bool, err error) {
+		one, err = s.all.Update(d, s.cfg.Now())
+		return one, false, err
+	})
+}
+
+// change makes or replaces a schedule; put says whether it is as it was.
+func (s *Scheduler) change(r *http.Request, put func(timetable.Definition) (one *timetable.Schedule, again bool, err error)) (any, error) {
 	d, err := read(r)
 	if err != nil {
 		return nil, err
 	}
-	one, err := d.check(s.cfg.Now())
-	if err != nil {
-		return nil, err
-	}
-	return s.change(one, func(old *schedule) error {
-		if old == nil {
-			return missing("Schedule", d.Name)
-		}
-		return nil
-	})
-}
-
-// change puts the schedule in the place of the one with its name, if allowed says so.
-func (s *Scheduler) change(one *schedule, allowed func(old *schedule) error) (any, error) {
 	s.mu.Lock()
-	position, err := s.place(one, allowed)
+	one, position, err := s.place(d, put)
 	s.mu.Unlock()
-	if err != nil && !errors.Is(err, errAgain) {
+	if err != nil {
 		return nil, err
 	}
 	return map[string]string{"ScheduleArn": s.arn(one.Definition)}, s.journal.Wait(position)
 }
 
-func (s *Scheduler) place(one *schedule, allowed func(old *schedule) error) (int64, error) {
-	position := s.journal.Position()
-	if _, ok := s.groups[one.GroupName]; !ok {
-		return position, missing("Schedule group", one.GroupName)
+func (s *Scheduler) place(d timetable.Definition, put func(timetable.Definition) (*timetable.Schedule, bool, error)) (*timetable.Schedule, int64, error) {
+	if old, err := s.all.Find(d.GroupName, d.Name); err == nil && s.own[old] {
+		return nil, 0, ofTemplate(d.Name)
 	}
-	old := s.all[one.id()]
-	if err := allowed(old); err != nil {
-		return position, err
+	one, again, err := put(d)
+	if err != nil || again {
+		return one, s.journal.Position(), err
 	}
-	now := s.cfg.Now().UTC()
-	one.Created, one.Modified = now, now
-	if old != nil {
-		if old.own {
-			return position, invalid("The schedule %s belongs to the template.", one.Name)
-		}
-		one.Created = old.Created
-	}
-	one.advance(now)
-	s.all[one.id()] = one
-	return s.append(record{Put: &one.Definition}), nil
+	return one, s.append(record{Put: &one.Definition}), nil
 }
 
-func groupOf(r *http.Request) string {
-	if g := r.URL.Query().Get("groupName"); g != "" {
-		return g
-	}
-	return defaultGroup
+func ofTemplate(name string) error {
+	return timetable.Invalid("The schedule %s belongs to the template.", name)
 }
 
 func (s *Scheduler) get(r *http.Request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	one, ok := s.all[groupOf(r)+"/"+r.PathValue("name")]
-	if !ok {
-		return nil, missing("Schedule", r.PathValue("name"))
+	one, err := s.all.Find(r.URL.Query().Get("groupName"), r.PathValue("name"))
+	if err != nil {
+		return nil, err
 	}
 	shown := one.Definition
 	shown.ClientToken = ""
 	return struct {
-		Definition
+		timetable.Definition
 		Arn                                string
-		CreationDate, LastModificationDate Epoch
+		CreationDate, LastModificationDate timetable.Epoch
 		Created, Modified                  *int `json:",omitempty"` // hide those of the definition
-	}{Definition: shown, Arn: s.arn(shown), CreationDate: epoch(shown.Created), LastModificationDate: epoch(shown.Modified)}, nil
+	}{Definition: shown, Arn: s.arn(shown), CreationDate: timetable.At(shown.Created), LastModificationDate: timetable.At(shown.Modified)}, nil
 }
 
 func (s *Scheduler) delete(r *http.Request) (any, error) {
-	id := groupOf(r) + "/" + r.PathValue("name")
 	s.mu.Lock()
-	one, ok := s.all[id]
+	one, err := s.all.Find(r.URL.Query().Get("groupName"), r.PathValue("name"))
+	if err == nil && s.own[one] {
+		err = ofTemplate(one.Name)
+	}
 	position := s.journal.Position()
-	if ok && !one.own {
-		delete(s.all, id)
-		position = s.append(record{Delete: id})
+	if err == nil {
+		s.all.Remove(one.ID())
+		position = s.append(record{Delete: one.ID()})
 	}
 	s.mu.Unlock()
-	switch {
-	case !ok:
-		return nil, missing("Schedule", r.PathValue("name"))
-	case one.own:
-		return nil, invalid("The schedule %s belongs to the template.", one.Name)
+	if err != nil {
+		return nil, err
 	}
 	return struct{}{}, s.journal.Wait(position)
 }

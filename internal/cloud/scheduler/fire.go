@@ -5,18 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/steadfast-agents/steadfast/internal/cloud/bus"
+	"github.com/steadfast-agents/steadfast/internal/timetable"
 )
 
 // firing is one run of a schedule, as the schedule was when it came due.
 type firing struct {
-	schedule   *schedule
-	definition Definition
+	schedule   *timetable.Schedule
+	definition timetable.Definition
 	at         time.Time // scheduled
 }
 
@@ -74,11 +74,11 @@ func (f firing) policy() (retries int, maxAge time.Duration) {
 // send hands the payload over once.
 func (s *Scheduler) send(f firing, payload string) error {
 	t := f.definition.Target
-	if function := t.function(); function != "" {
+	if function := t.Function(); function != "" {
 		return s.cfg.Invoker.Enqueue(s.ctx, function, "schedule "+f.definition.Name, []byte(payload))
 	}
 	p := t.EventBridgeParameters
-	results, err := s.cfg.Put([]bus.Entry{{Source: p.Source, DetailType: p.DetailType, Detail: payload, Bus: t.bus()}})
+	results, err := s.cfg.Put([]bus.Entry{{Source: p.Source, DetailType: p.DetailType, Detail: payload, Bus: t.Bus()}})
 	if err != nil {
 		return err
 	}
@@ -94,23 +94,22 @@ func (s *Scheduler) send(f firing, payload string) error {
 
 // input is the target's input with the context words filled in; a function without one gets Scheduler's own event.
 func (f firing) input(s *Scheduler, execution string, attempt int) string {
-	text, arn := f.definition.Target.Input, s.arn(f.definition)
-	at := f.at.UTC().Format("2006-01-02T15:04:05Z")
+	text := f.definition.Target.Input
+	words := timetable.Firing{ARN: s.arn(f.definition), At: f.at, Execution: execution, Attempt: attempt}
 	if text == "" {
 		b, err := json.Marshal(map[string]any{
 			"version": "0", "id": execution, "detail-type": "Scheduled Event", "source": "aws.scheduler", "account": s.cfg.Stack.Account,
-			"time": at, "region": s.cfg.Stack.Region, "resources": []string{arn}, "detail": "{}",
+			"time": words.Time(), "region": s.cfg.Stack.Region, "resources": []string{words.ARN}, "detail": "{}",
 		})
 		if err != nil {
 			return "{}"
 		}
 		return string(b)
 	}
-	return strings.NewReplacer("<aws.scheduler.schedule-arn>", arn, "<aws.scheduler.scheduled-time>", at,
-		"<aws.scheduler.execution-id>", execution, "<aws.scheduler.attempt-number>", strconv.Itoa(attempt)).Replace(text)
+	return words.Fill(text)
 }
 
-func (s *Scheduler) arn(d Definition) string {
+func (s *Scheduler) arn(d timetable.Definition) string {
 	return "arn:aws:scheduler:" + s.cfg.Stack.Region + ":" + s.cfg.Stack.Account + ":schedule/" + d.GroupName + "/" + d.Name
 }
 
@@ -145,19 +144,20 @@ func (s *Scheduler) complete(f firing) {
 
 // finish ends a one-time schedule: deleted if it asked for it, else without a next time. One that was changed or
 // deleted meanwhile is left alone.
-func (s *Scheduler) finish(one *schedule) int64 {
-	if !one.expression.Once() || s.all[one.id()] != one {
+func (s *Scheduler) finish(one *timetable.Schedule) int64 {
+	delete(s.busy, one)
+	if !one.Once() || s.all.Get(one.ID()) != one {
 		return s.journal.Position()
 	}
-	one.busy, one.next = false, time.Time{}
+	one.Fired(one.Next)
 	switch {
-	case one.own:
+	case s.own[one]:
 		return s.journal.Position()
-	case one.ActionAfterCompletion == "DELETE":
-		delete(s.all, one.id())
-		return s.append(record{Delete: one.id()})
+	case one.Completed():
+		s.all.Remove(one.ID())
+		return s.append(record{Delete: one.ID()})
 	}
-	return s.append(record{Over: one.id()})
+	return s.append(record{Over: one.ID()})
 }
 
 // leave takes a firing off the count.

@@ -2,8 +2,9 @@ package scheduler
 
 import (
 	"net/http"
-	"regexp"
 	"strings"
+
+	"github.com/steadfast-agents/steadfast/internal/timetable"
 )
 
 func (s *Scheduler) groupARN(name string) string {
@@ -12,13 +13,13 @@ func (s *Scheduler) groupARN(name string) string {
 
 func (s *Scheduler) createGroup(r *http.Request) (any, error) {
 	name := r.PathValue("name")
-	if !regexp.MustCompile(`^[0-9a-zA-Z-_.]{1,64}$`).MatchString(name) {
-		return nil, constraint("Name", name, "Member must satisfy regular expression pattern: ^[0-9a-zA-Z-_.]{1,64}$")
+	if err := timetable.CheckGroup(name); err != nil {
+		return nil, err
 	}
 	s.mu.Lock()
 	if _, ok := s.groups[name]; ok {
 		s.mu.Unlock()
-		return nil, conflict("Schedule group", name)
+		return nil, timetable.Conflict("Schedule group", name)
 	}
 	made := s.cfg.Now().UTC()
 	s.groups[name] = made
@@ -33,21 +34,21 @@ func (s *Scheduler) getGroup(r *http.Request) (any, error) {
 	name := r.PathValue("name")
 	made, ok := s.groups[name]
 	if !ok {
-		return nil, missing("Schedule group", name)
+		return nil, timetable.Missing("Schedule group", name)
 	}
-	return summary{Arn: s.groupARN(name), Name: name, State: "ACTIVE", CreationDate: epoch(made), LastModificationDate: epoch(made)}, nil
+	return summary{Arn: s.groupARN(name), Name: name, State: "ACTIVE", CreationDate: timetable.At(made), LastModificationDate: timetable.At(made)}, nil
 }
 
 // deleteGroup takes the group's schedules with it, at once; AWS takes a while.
 func (s *Scheduler) deleteGroup(r *http.Request) (any, error) {
 	name := r.PathValue("name")
-	if name == defaultGroup {
-		return nil, invalid("The default schedule group cannot be deleted.")
+	if name == timetable.DefaultGroup {
+		return nil, timetable.Invalid("The default schedule group cannot be deleted.")
 	}
 	s.mu.Lock()
 	if _, ok := s.groups[name]; !ok {
 		s.mu.Unlock()
-		return nil, missing("Schedule group", name)
+		return nil, timetable.Missing("Schedule group", name)
 	}
 	s.dropGroup(name)
 	position := s.append(record{DropGroup: name})
@@ -61,7 +62,7 @@ func (s *Scheduler) listGroups(r *http.Request) (any, error) {
 	var all []summary
 	for name, made := range s.groups {
 		if strings.HasPrefix(name, r.URL.Query().Get("NamePrefix")) {
-			all = append(all, summary{Arn: s.groupARN(name), Name: name, State: "ACTIVE", CreationDate: epoch(made), LastModificationDate: epoch(made)})
+			all = append(all, summary{Arn: s.groupARN(name), Name: name, State: "ACTIVE", CreationDate: timetable.At(made), LastModificationDate: timetable.At(made)})
 		}
 	}
 	page, token, err := paginate(all, r)

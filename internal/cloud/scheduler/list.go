@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/steadfast-agents/steadfast/internal/timetable"
 )
 
 type summary struct {
@@ -12,7 +14,7 @@ type summary struct {
 	GroupName                          string                `json:",omitempty"`
 	State                              string                `json:",omitempty"`
 	Target                             *struct{ Arn string } `json:",omitempty"`
-	CreationDate, LastModificationDate Epoch
+	CreationDate, LastModificationDate timetable.Epoch
 }
 
 func (s *Scheduler) list(r *http.Request) (any, error) {
@@ -21,14 +23,14 @@ func (s *Scheduler) list(r *http.Request) (any, error) {
 	defer s.mu.Unlock()
 	group := q.Get("ScheduleGroup")
 	if _, ok := s.groups[group]; group != "" && !ok {
-		return nil, missing("Schedule group", group)
+		return nil, timetable.Missing("Schedule group", group)
 	}
 	var all []summary
-	for _, one := range s.all {
-		if (group == "" || one.GroupName == group) && strings.HasPrefix(one.Name, q.Get("NamePrefix")) && (q.Get("State") == "" || one.State == q.Get("State")) {
+	for _, one := range s.all.In(group, q.Get("NamePrefix")) {
+		if q.Get("State") == "" || one.State == q.Get("State") {
 			all = append(all, summary{
 				Arn: s.arn(one.Definition), Name: one.Name, GroupName: one.GroupName, State: one.State, Target: &struct{ Arn string }{one.Target.Arn},
-				CreationDate: epoch(one.Created), LastModificationDate: epoch(one.Modified),
+				CreationDate: timetable.At(one.Created), LastModificationDate: timetable.At(one.Modified),
 			})
 		}
 	}
@@ -41,7 +43,7 @@ func paginate(all []summary, r *http.Request) (page []summary, token *string, er
 	q, limit := r.URL.Query(), 100
 	if m := q.Get("MaxResults"); m != "" {
 		if limit, err = strconv.Atoi(m); err != nil || limit < 1 || limit > 100 {
-			return nil, nil, constraint("MaxResults", m, "Member must be between 1 and 100")
+			return nil, nil, timetable.Constraint("MaxResults", m, "Member must be between 1 and 100")
 		}
 	}
 	slices.SortFunc(all, func(a, b summary) int { return strings.Compare(a.Arn, b.Arn) })

@@ -3,18 +3,19 @@ package scheduler
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
+
+	"github.com/steadfast-agents/steadfast/internal/timetable"
 )
 
 // record is one change of the journal.
 type record struct {
-	Put       *Definition `json:"put,omitempty"`
-	Delete    string      `json:"delete,omitempty"` // group/name
-	Over      string      `json:"over,omitempty"`   // group/name of a one-time schedule that has fired
-	Group     string      `json:"group,omitempty"`
-	GroupMade time.Time   `json:"groupMade,omitzero"`
-	DropGroup string      `json:"dropGroup,omitempty"`
+	Put       *timetable.Definition `json:"put,omitempty"`
+	Delete    string                `json:"delete,omitempty"` // group/name
+	Over      string                `json:"over,omitempty"`   // group/name of a one-time schedule that has fired
+	Group     string                `json:"group,omitempty"`
+	GroupMade time.Time             `json:"groupMade,omitzero"`
+	DropGroup string                `json:"dropGroup,omitempty"`
 }
 
 // append writes a change; the caller holds the lock.
@@ -48,15 +49,15 @@ func (s *Scheduler) emitState(emit func([]byte) error) error {
 			return err
 		}
 	}
-	for id, sch := range s.all {
-		if sch.own {
+	for _, sch := range s.all.All() {
+		if s.own[sch] {
 			continue
 		}
 		if err := one(record{Put: &sch.Definition}); err != nil {
 			return err
 		}
-		if sch.expression.Once() && sch.next.IsZero() {
-			if err := one(record{Over: id}); err != nil {
+		if sch.Once() && sch.Next.IsZero() {
+			if err := one(record{Over: sch.ID()}); err != nil {
 				return err
 			}
 		}
@@ -71,17 +72,17 @@ func (s *Scheduler) replay(b []byte) error {
 	}
 	switch {
 	case r.Put != nil:
-		one, err := r.Put.compile()
+		one, err := r.Put.Compile()
 		if err != nil {
 			return err
 		}
-		one.advance(s.cfg.Now())
-		s.all[one.id()] = one
+		one.Advance(s.cfg.Now())
+		s.all.Put(one)
 	case r.Delete != "":
-		delete(s.all, r.Delete)
+		s.all.Remove(r.Delete)
 	case r.Over != "":
-		if one := s.all[r.Over]; one != nil {
-			one.next = time.Time{}
+		if one := s.all.Get(r.Over); one != nil {
+			one.Fired(one.Next)
 		}
 	case r.Group != "":
 		s.groups[r.Group] = r.GroupMade
@@ -93,9 +94,7 @@ func (s *Scheduler) replay(b []byte) error {
 
 func (s *Scheduler) dropGroup(name string) {
 	delete(s.groups, name)
-	for id := range s.all {
-		if strings.HasPrefix(id, name+"/") {
-			delete(s.all, id)
-		}
+	for _, one := range s.all.In(name, "") {
+		s.all.Remove(one.ID())
 	}
 }

@@ -1,5 +1,5 @@
-// Package scheduler is the local EventBridge Scheduler: its REST API with the real rules for names, groups, expressions,
-// zones, sizes and past times, and a clock that fires schedules at functions and at the bus, at least once, with retries
+// Package scheduler is the local EventBridge Scheduler: its REST API, with the rules of internal/timetable for names, groups,
+// expressions, zones, sizes and past times, and a clock that fires schedules at functions and at the bus, at least once, with retries
 // and dead letters.
 //
 // The template's own rate() and at() schedules always fire, as do at() schedules made through the API; what recurs
@@ -15,14 +15,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/steadfast-agents/steadfast/internal/awstime"
 	"github.com/steadfast-agents/steadfast/internal/cloud/bus"
 	"github.com/steadfast-agents/steadfast/internal/cloud/dynamo/journal"
 	"github.com/steadfast-agents/steadfast/internal/cloud/sam"
+	"github.com/steadfast-agents/steadfast/internal/timetable"
 )
-
-// defaultGroup always exists.
-const defaultGroup = "default"
 
 // Config says what to fire and where to.
 type Config struct {
@@ -56,22 +53,13 @@ type Scheduler struct {
 	ended   sync.WaitGroup
 
 	mu      sync.Mutex
-	settled sync.Cond            // a firing ended
-	all     map[string]*schedule // by group/name
-	groups  map[string]time.Time // creation
-	firing  int                  // under way
+	settled sync.Cond // a firing ended
+	all     timetable.Table
+	own     map[*timetable.Schedule]bool // of the template: not kept, not changed through the API
+	busy    map[*timetable.Schedule]bool // one-time schedules being delivered
+	groups  map[string]time.Time         // creation
+	firing  int                          // under way
 }
-
-// schedule is one schedule with its place in time.
-type schedule struct {
-	Definition
-	expression awstime.Expression
-	own        bool      // of the template: not kept, not changed through the API
-	next       time.Time // zero: none any more
-	busy       bool      // a one-time schedule being delivered
-}
-
-func (s *schedule) id() string { return s.GroupName + "/" + s.Name }
 
 // Open reads the template's schedules, replays the journal and starts the clock.
 func Open(cfg Config) (*Scheduler, error) {
@@ -84,9 +72,10 @@ func Open(cfg Config) (*Scheduler, error) {
 	if cfg.Backoff == nil {
 		cfg.Backoff = func(retry int) time.Duration { return min(time.Second<<min(retry-1, 6), time.Minute) }
 	}
-	s := &Scheduler{cfg: cfg, all: map[string]*schedule{}, groups: map[string]time.Time{}}
+	s := &Scheduler{cfg: cfg, own: map[*timetable.Schedule]bool{}, busy: map[*timetable.Schedule]bool{}, groups: map[string]time.Time{}}
+	s.all.HasGroup = func(name string) bool { _, ok := s.groups[name]; return ok }
 	s.settled.L = &s.mu
-	for _, g := range append([]string{defaultGroup}, cfg.Groups...) {
+	for _, g := range append([]string{timetable.DefaultGroup}, cfg.Groups...) {
 		s.groups[g] = cfg.Now()
 	}
 	if cfg.Data != "" {
@@ -109,21 +98,21 @@ func Open(cfg Config) (*Scheduler, error) {
 // addOwn takes in the template's schedules. They count from now: a rate fires first after one period.
 func (s *Scheduler) addOwn() error {
 	for _, t := range s.cfg.Stack.Schedules {
-		d := Definition{
-			Name: t.Name, GroupName: defaultGroup, ScheduleExpression: t.Expression, ScheduleExpressionTimezone: t.TimeZone,
-			State: "ENABLED", ActionAfterCompletion: "NONE", FlexibleTimeWindow: &Window{Mode: "OFF"}, Created: s.cfg.Now(), Modified: s.cfg.Now(),
-			Target: &Target{Arn: "arn:aws:lambda:" + s.cfg.Stack.Region + ":" + s.cfg.Stack.Account + ":function:" + t.Function, Input: string(t.Input)},
+		d := timetable.Definition{
+			Name: t.Name, GroupName: timetable.DefaultGroup, ScheduleExpression: t.Expression, ScheduleExpressionTimezone: t.TimeZone,
+			State: "ENABLED", ActionAfterCompletion: "NONE", FlexibleTimeWindow: &timetable.Window{Mode: "OFF"}, Created: s.cfg.Now(), Modified: s.cfg.Now(),
+			Target: &timetable.Target{Arn: "arn:aws:lambda:" + s.cfg.Stack.Region + ":" + s.cfg.Stack.Account + ":function:" + t.Function, Input: string(t.Input)},
 		}
-		one, err := d.compile()
+		one, err := d.Compile()
 		if err != nil {
 			return fmt.Errorf("schedule %s: %w", t.Name, err)
 		}
-		one.own = true
-		if !one.expression.Once() { // the next firing makes good for a failed one
-			one.Target.RetryPolicy = &RetryPolicy{MaximumRetryAttempts: new(int)}
+		s.own[one] = true
+		if !one.Once() { // the next firing makes good for a failed one
+			one.Target.RetryPolicy = &timetable.RetryPolicy{MaximumRetryAttempts: new(int)}
 		}
-		one.advance(s.cfg.Now())
-		s.all[one.id()] = one
+		one.Advance(s.cfg.Now())
+		s.all.Put(one)
 	}
 	return nil
 }
@@ -153,69 +142,47 @@ func (s *Scheduler) Tick(now time.Time) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	fired := 0
-	for _, one := range s.all {
+	for _, one := range s.all.All() {
 		if !s.due(one, now) {
 			continue
 		}
-		f := firing{schedule: one, definition: one.Definition, at: one.next}
-		if one.expression.Once() {
-			one.busy = true
+		f := firing{schedule: one, definition: one.Definition, at: one.Next}
+		if one.Once() {
+			s.busy[one] = true
 		} else {
-			one.advance(now)
+			one.Fired(now)
 		}
 		fired++
 		s.firing++
 		s.ended.Go(func() { s.deliver(f) })
 	}
-	s.clean(now)
+	s.clean()
 	return fired
 }
 
 // due reports whether the schedule fires now. What must not fire locally moves on all the same.
-func (s *Scheduler) due(one *schedule, now time.Time) bool {
-	if one.next.IsZero() || one.next.After(now) || one.busy || one.State == "DISABLED" {
+func (s *Scheduler) due(one *timetable.Schedule, now time.Time) bool {
+	if one.Next.IsZero() || one.Next.After(now) || s.busy[one] || !one.Enabled() {
 		return false
 	}
 	if s.fires(one) {
 		return true
 	}
-	one.advance(now)
+	one.Fired(now)
 	return false
 }
 
 // fires tells which schedules are live on a developer's machine.
-func (s *Scheduler) fires(one *schedule) bool {
-	return s.cfg.FireSchedules || one.expression.Once() || (one.own && !one.expression.Calendar())
+func (s *Scheduler) fires(one *timetable.Schedule) bool {
+	return s.cfg.FireSchedules || one.Once() || (s.own[one] && !one.Calendar())
 }
 
-// clean deletes recurring schedules that have ended and asked for it.
-func (s *Scheduler) clean(now time.Time) {
-	for id, one := range s.all {
-		over := one.next.IsZero() && !one.expression.Once() && one.EndDate != nil && one.EndDate.Time().Before(now)
-		if over && one.ActionAfterCompletion == "DELETE" {
-			delete(s.all, id)
-			s.append(record{Delete: id})
+// clean deletes recurring schedules that are completed.
+func (s *Scheduler) clean() {
+	for _, one := range s.all.All() {
+		if !one.Once() && one.Completed() {
+			s.all.Remove(one.ID())
+			s.append(record{Delete: one.ID()})
 		}
-	}
-}
-
-// advance sets the next time after now, within the schedule's dates.
-func (s *schedule) advance(now time.Time) {
-	s.next = time.Time{}
-	if s.expression.Once() {
-		s.next = s.expression.At()
-		return
-	}
-	after, anchor := now, s.Created
-	if s.StartDate != nil {
-		start := s.StartDate.Time()
-		anchor = start.Add(-s.expression.Period())
-		if just := start.Add(-time.Nanosecond); just.After(after) {
-			after = just
-		}
-	}
-	next, ok := s.expression.Next(after, anchor)
-	if ok && (s.EndDate == nil || !next.After(s.EndDate.Time())) {
-		s.next = next
 	}
 }

@@ -13,9 +13,9 @@ func (s *Scheduler) Upcoming() []Upcoming {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var out []Upcoming
-	for _, one := range s.all {
-		if !one.next.IsZero() && one.State != "DISABLED" {
-			out = append(out, Upcoming{one.id(), one.ScheduleExpression, one.next, s.fires(one)})
+	for _, one := range s.all.All() {
+		if !one.Next.IsZero() && one.Enabled() {
+			out = append(out, Upcoming{one.ID(), one.ScheduleExpression, one.Next, s.fires(one)})
 		}
 	}
 	slices.SortFunc(out, func(a, b Upcoming) int {
