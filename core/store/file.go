@@ -2,12 +2,14 @@ package store
 
 import (
 	"context"
+	"math/rand/v2"
 	"strings"
 
 	"github.com/steadfast-agents/steadfast/core/cond"
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/key"
+	"github.com/steadfast-agents/steadfast/core/snapshot"
 )
 
 // fileRow is the head of a file; its text is packed beside it or lies in parts.
@@ -20,8 +22,18 @@ type fileRow struct {
 	ExpiresAt int64  `dynamodbav:"expiresAt,omitempty"`
 }
 
-// partRing bounds the numbers of a file's parts, which go round: each write takes those after the last one's.
-const partRing = 1_000_000
+// mostPart bounds the numbers of a file's parts: they have eight digits.
+const mostPart = 90_000_000
+
+// freshPart is the number of the first part of a new text: any, so that writers who meet do not write over each other's parts, and
+// none of those that are read.
+func freshPart(was fileRow) int {
+	for {
+		if n := 1 + rand.IntN(mostPart); n+snapshot.MaxParts <= was.Part || n >= was.Part+was.Parts {
+			return n
+		}
+	}
+}
 
 // PutFile makes or replaces a file of a session; expires is the session's own, in seconds, or 0. A reader sees the old text or the
 // new one, whole. Of two writers at once the later wins. Idempotent. Faults: Limit, Unavailable.
@@ -48,17 +60,27 @@ func (t Table) replaceFile(ctx context.Context, sessionID, path, content string,
 	now := fileRow{Bytes: int64(len(content)), Artifact: was.Artifact, Revision: was.Revision + 1, ExpiresAt: expires}
 	row, err := encode(k, "File", now)
 	w := Write{key: k, put: row, err: err, cond: new(cond.EqOrAbsent("revision", was.Revision))}
-	file := w.withBody("text", content, 1+(was.Part+was.Parts)%partRing, expires)
+	first := freshPart(was)
+	file := w.withBody("text", content, first, expires)
 	switch err := t.Commit(ctx, append([]Write{file}, more...)...); {
 	case RefusedBy(err, k):
+		t.dropParts(ctx, k, first, len(file.parts))
 		return true, nil
+	case fault.Is(err, fault.Conflict):
+		t.dropParts(ctx, k, first, len(file.parts))
+		return false, err
 	case err != nil:
 		return false, err
 	}
-	for i := range was.Parts { // what is left behind goes with the session
-		_ = t.Commit(ctx, remove(key.Part(k, was.Part+i)))
-	}
+	t.dropParts(ctx, k, was.Part, was.Parts)
 	return false, nil
+}
+
+// dropParts removes parts that nobody reads any more; what is left behind goes with the session.
+func (t Table) dropParts(ctx context.Context, k key.Key, first, n int) {
+	for i := range n {
+		_ = t.Commit(ctx, remove(key.Part(k, first+i)))
+	}
 }
 
 // File reads a file of a session. Faults: NotFound, Unavailable.

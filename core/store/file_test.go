@@ -2,16 +2,20 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/key"
+	"github.com/steadfast-agents/steadfast/core/session"
 	"github.com/steadfast-agents/steadfast/core/store"
+	"github.com/steadfast-agents/steadfast/internal/fake"
 )
 
 func TestFilesOfASession(t *testing.T) {
@@ -74,4 +78,64 @@ func TestAReaderOfAFileSeesOneVersionWhole(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// dying is the table of a worker that is overtaken before its second write, and dies before the third.
+type dying struct {
+	store.API
+	writes   int
+	overtake func()
+}
+
+var errDead = errors.New("the worker is dead")
+
+func (d *dying) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	switch d.writes++; d.writes {
+	case 1:
+	case 2:
+		d.overtake()
+	default:
+		return nil, errDead
+	}
+	return d.API.PutItem(ctx, in, o...)
+}
+
+// TestAWriterOfAFileThatDiesLeavesTheOthersWhole: two write the same large file at once, and one of them dies in the middle.
+func TestAWriterOfAFileThatDiesLeavesTheOthersWhole(t *testing.T) {
+	b := openFake(t)
+	ctx := context.Background()
+	version := func(c string) string { return strings.Repeat(c, 800_000) }
+	put := func(content string) {
+		if err := b.PutFile(ctx, "s", "f", content, 0); err != nil {
+			t.Error(err)
+		}
+	}
+	put(version("a"))
+	dead := b.Table
+	dead.DynamoDB = &dying{API: b.DynamoDB, overtake: func() { put(version("b")) }}
+	if err := dead.PutFile(ctx, "s", "f", version("c"), 0); err == nil {
+		t.Error("the dead writer has written")
+	}
+	if got, err := b.File(ctx, "s", "f"); err != nil || got != version("b") {
+		t.Errorf("%d bytes, %d of them the living writer's, %v", len(got), strings.Count(got, "b"), err)
+	}
+}
+
+// TestAWriterOfAFileThatIsLateLeavesNothing: the rows of a text that another's was faster than are gone.
+func TestAWriterOfAFileThatIsLateLeavesNothing(t *testing.T) {
+	d := fake.NewDynamo("main")
+	table := store.Table{Name: "main", DynamoDB: d}
+	ctx := context.Background()
+	large := strings.Repeat("x", 800_000)
+	refused := store.NewExecution(session.Approval{SessionID: "other", ActionID: "a"})
+	if err := errors.Join(table.PutFile(ctx, "s", "f", large, 0), table.Commit(ctx, refused)); err != nil {
+		t.Fatal(err)
+	}
+	before := len(d.Items(key.SessionPK("s")))
+	if err := table.PutFileWith(ctx, "s", "f", large+"y", 0, refused); !fault.Is(err, fault.Conflict) {
+		t.Fatalf("written: %v", err)
+	}
+	if after := len(d.Items(key.SessionPK("s"))); before != 4 || after != before {
+		t.Errorf("%d rows, before %d", after, before)
+	}
 }
