@@ -24,8 +24,10 @@ func TestChatOneMessage(t *testing.T) {
 // TestChatTellsWhatItUsed: the tokens of the turn, and those of a cache where there are some.
 func TestChatTellsWhatItUsed(t *testing.T) {
 	for usage, want := range map[contract.Usage]string{
-		{InputTokens: 12, OutputTokens: 3}:                                              "[12 tokens in, 3 out]\n",
-		{InputTokens: 2, OutputTokens: 3, CacheReadTokens: 2048, CacheWriteTokens: 512}: "[2 tokens in, 3 out, cache: 2048 read, 512 written]\n",
+		{InputTokens: 12, OutputTokens: 3}:                                              "[12 tokens in, 3 out, price not known]\n",
+		{InputTokens: 12, OutputTokens: 3, CostUSD: new(float64(0))}:                    "[12 tokens in, 3 out, $0.00]\n",
+		{InputTokens: 12, OutputTokens: 3, CostUSD: new(0.0000081)}:                     "[12 tokens in, 3 out, $0.0000081]\n",
+		{InputTokens: 2, OutputTokens: 3, CacheReadTokens: 2048, CacheWriteTokens: 512}: "[2 tokens in, 3 out, cache: 2048 read, 512 written, price not known]\n",
 	} {
 		s := standin.New(t)
 		s.Say = func(p *standin.Peer, m contract.ClientMessage) {

@@ -35,8 +35,8 @@ func TestRunOnce(t *testing.T) {
 		status      int
 		out, err    string
 	}{
-		{"text", "", []string{"say 3 words"}, 0, "word1 word2 word3\n", "[1 step, 43 tokens in, 5 out]\n"},
-		{"from stdin", "say 1 words\n", []string{"-"}, 0, "word1\n", "[1 step, 43 tokens in, 2 out]\n"},
+		{"text", "", []string{"say 3 words"}, 0, "word1 word2 word3\n", "[1 step, 43 tokens in, 5 out, price not known]\n"},
+		{"from stdin", "say 1 words\n", []string{"-"}, 0, "word1\n", "[1 step, 43 tokens in, 2 out, price not known]\n"},
 		{"an object", "", []string{"--schema", schema, answer(`{"verdict":"revise","findings":[{"span":"Teh","fix":"The"}]}`)}, 0,
 			"{\n  \"findings\": [\n    {\n      \"fix\": \"The\",\n      \"span\": \"Teh\"\n    }\n  ],\n  \"verdict\": \"revise\"\n}\n", ""},
 		{"for programs", "", []string{"--json", "--schema", schema, answer(`{"verdict":"publish","findings":[]}`)}, 0,
@@ -83,7 +83,7 @@ func TestRunAtTheDevHost(t *testing.T) {
 	r := at(t)("")
 	r.run(t, 0, "run", "--url", server.URL, "--model", "us.amazon.nova-pro-v1:0", "--system", "Be brief.", "--temperature", "0", "--max-tokens", "9", "hello")
 	same(t, "stdout", r.out.String(), "From there.\n")
-	same(t, "stderr", r.err.String(), "[1 step, 7 tokens in, 2 out, cache: 100 read, 3 written]\n")
+	same(t, "stderr", r.err.String(), "[1 step, 7 tokens in, 2 out, cache: 100 read, 3 written, $0.0000344]\n")
 	sent := script.Requests()[0]
 	if sent.ModelID != "us.amazon.nova-pro-v1:0" || sent.System[0].Text != "Be brief." || *sent.Inference.Temperature != 0 || *sent.Inference.MaxTokens != 9 {
 		t.Errorf("request = %+v", sent)

@@ -46,6 +46,7 @@ type Options struct {
 	Verbose       bool                         // show what functions print; otherwise only when one failed
 	FireSchedules bool                         // also fire cron schedules; the sweep and one-time schedules always fire
 	Parameters    map[string]string            // of the template
+	Preferred     map[string]string            // of the template, where Parameters says nothing; a name that it does not have is passed over
 	Env           map[string]map[string]string // function -> variables laid over the template's
 	ModelSpec     string                       // the model behind Bedrock; see docs/models.md. Empty or "offline": the offline model
 	Model         bedrock.Responder            // in place of ModelSpec
@@ -162,7 +163,7 @@ func (c *Cloud) open() error {
 func (c *Cloud) load() error {
 	var err error
 	c.stack, err = sam.Load(filepath.Join(c.options.Dir, "template.yaml"), sam.Inputs{
-		Parameters: c.options.Parameters, Defaults: devParameters(), Rewrite: c.listeners.rewrite,
+		Parameters: c.options.Parameters, Preferred: c.options.Preferred, Defaults: devParameters(), Rewrite: c.listeners.rewrite,
 	})
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 // Inputs are what a deployment would supply. The zero value is ready.
 type Inputs struct {
 	Parameters map[string]string // values of template parameters
+	Preferred  map[string]string // for parameters without a value, before their defaults; others of these names are passed over
 	Defaults   map[string]string // for parameters with neither a value nor a default; others of these names are passed over
 	Region     string            // default us-east-1
 	Account    string            // twelve digits, default 000000000000

@@ -57,6 +57,9 @@ func unknownParameters(declared map[string]*yaml.Node, given map[string]string) 
 
 func (p parameter) value(in Inputs, name string) (*yaml.Node, error) {
 	value, ok := in.Parameters[name]
+	if !ok {
+		value, ok = in.Preferred[name]
+	}
 	if !ok && p.Default != nil {
 		value, ok = *p.Default, true
 	}

@@ -65,3 +65,14 @@ func TestDefaultsOfTheCaller(t *testing.T) {
 		t.Errorf("ALL = %q: the caller's default is only for what has none", got)
 	}
 }
+
+func TestPreferredValues(t *testing.T) {
+	in := sam.Inputs{Parameters: map[string]string{"Pool": "a_1"}, Preferred: map[string]string{"Depth": "5", "Pool": "b_2", "Other": "x"}}
+	stack, err := sam.Parse([]byte(declared), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := stack.Functions[0].Env["ALL"]; got != "a_1 5 segments ab" {
+		t.Errorf("ALL = %q, want the preferred depth before the default", got)
+	}
+}
