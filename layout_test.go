@@ -176,7 +176,7 @@ func TestPurePackages(t *testing.T) {
 var heavy = []string{"core/tool", "core/loop", "core/bedrock", "core/turn", "core/boot/host", "core/mcp", "core/memory", "agent"}
 
 func TestLightFunctions(t *testing.T) {
-	runsTurns := []string{"functions/run-turn", "functions/agency-route", "functions/agency-task", "functions/agency-check-in", "functions/run-schedule"} // the content is heavy
+	runsTurns := []string{"functions/run-turn", "functions/call-tool", "functions/agency-route", "functions/agency-task", "functions/agency-check-in", "functions/run-schedule"} // the content is heavy
 	for _, p := range packages(t) {
 		if !strings.HasPrefix(p.short(), "functions/") {
 			continue

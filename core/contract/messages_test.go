@@ -59,6 +59,8 @@ func busMessages() map[string]any {
 		"schedule_ran.failed":    contract.ScheduleRan{ScheduleID: "nope", SessionIDs: []string{}, Error: `there is no schedule "nope"`, Code: "not_found"},
 		"resolve_agent_approval": contract.ResolveApproval{SessionID: "s-1", ActionID: "c1", Decision: contract.Approve, By: "user-1", Reason: "Fine."},
 		"decide_approval":        contract.DecideApproval{Decision: contract.Deny, Reason: "Not yet."},
+		"call_tool":              contract.CallTool{Input: map[string]json.RawMessage{"timezone": json.RawMessage(`"Europe/Berlin"`)}},
+		"call_tool.small":        contract.CallTool{},
 		"decide_approval.small":  contract.DecideApproval{Decision: contract.Approve},
 		"approvals": contract.Approvals{Approvals: []contract.Approval{{
 			ActionID: "c1", SessionID: "s-1", TurnID: "turn_3", Name: "approve_pr", Input: json.RawMessage(`{"pr":7}`), Status: "denied",

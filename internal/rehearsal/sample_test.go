@@ -40,6 +40,7 @@ var samples = []sample{
 	{"send-message", nil, `202 {deliveryId string sessionId string}`},
 	{"get-session-events", whenIdle, "200 " + turn},
 	{"get-session-files", nil, `200 {files [{bytes number path string}]}`},
+	{"call-tool", nil, `200 {durationMs number id string name string output {time string timezone string weekday string} status string}`},
 	{"list-approvals", nil, `200 {approvals []}`}, // the agent of the samples asks nobody
 	{"resolve-approval", nil, `404 {code string message string}`},
 	{"resolve-approval-from-event", nil, `null`},

@@ -25,7 +25,7 @@ func TestZips(t *testing.T) {
 			continue
 		}
 		limit := int64(light)
-		if f.Name == "run-turn" || f.Name == "run-schedule" || strings.HasPrefix(f.Name, "agency-") {
+		if f.Name == "run-turn" || f.Name == "call-tool" || f.Name == "run-schedule" || strings.HasPrefix(f.Name, "agency-") {
 			limit = heavy
 		}
 		size := zipped(t, files[0])

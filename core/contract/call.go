@@ -1,0 +1,8 @@
+package contract
+
+import "encoding/json"
+
+// CallTool is the body of POST /agent/sessions/{sessionId}/tools/{name}; an ActionResult is the answer.
+type CallTool struct {
+	Input map[string]json.RawMessage `json:"input,omitempty"` // as the tool's schema says
+}
