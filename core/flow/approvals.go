@@ -64,8 +64,14 @@ func (f Approvals) try(ctx context.Context, in DecideIn) (contract.Approval, boo
 		return contract.Approval{}, false, err
 	}
 	decided, known, err := a.Decide(in.Verdict, in.Caller, in.Reason, f.Now())
-	if err != nil || known {
-		return a.View(nil), err == nil, err
+	if err != nil {
+		return contract.Approval{}, false, err
+	}
+	if known {
+		if s.Phase == session.Parked && s.ApprovalsOpen == 0 {
+			f.wake(ctx, in.SessionID) // the call that decided may have died before it did
+		}
+		return a.View(nil), true, nil
 	}
 	parked, ok := s.Resolve(a.TurnSeq, f.Now())
 	if !ok {

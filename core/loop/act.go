@@ -100,7 +100,7 @@ func (r *run) start(ctx context.Context, call model.ToolUse, i int, ends chan<- 
 			ends <- done{call: i, result: answered.Result, finished: true}
 			return nil
 		}
-		if errors.Is(err, ErrWait) {
+		if errors.Is(err, ErrWait) && r.parker != nil {
 			ends <- done{call: i, waits: true}
 			return nil
 		}

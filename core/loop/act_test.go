@@ -341,6 +341,16 @@ func TestACallThatWaits(t *testing.T) {
 	}
 }
 
+// TestNothingWaitsWithoutAParker: a journal that cannot park ends the run by letting a call wait.
+func TestNothingWaitsWithoutAParker(t *testing.T) {
+	look := tool.New("look", "Looks.", func(tool.Context, struct{}) (string, error) { return "seen", nil })
+	j := &trace{mayRun: func(model.ToolUse) error { return loop.ErrWait }}
+	r := loop.Runner{Model: newScript(t, calls("look {}")), Tools: []tool.Tool{look}, Journal: j}
+	if _, err := r.Run(t.Context(), tool.Context{Context: t.Context()}, []model.Message{model.Text(model.User, "go")}); !errors.Is(err, loop.ErrWait) {
+		t.Errorf("Run = %v", err)
+	}
+}
+
 func TestWhereNobodyCanBeAskedNothingRuns(t *testing.T) {
 	ran := 0
 	pay := tool.RequireApproval(tool.New("pay", "Pays.", func(tool.Context, struct{}) (string, error) { ran++; return "paid", nil }))

@@ -39,7 +39,7 @@ type Journal interface {
 	SaveCalls(ctx context.Context, step int, reply model.Reply) error
 	// MayRun is asked right before each tool runs: whether the owner's lease is good by its own clock, say, or to mark a
 	// call that must not run twice. An error ends the run; tools that run already are cancelled. An *Answered does not: it
-	// is the call's result, and the tool does not run. Nor does ErrWait: the others run, then a Parker's Park is asked.
+	// is the call's result, and the tool does not run. Nor does a Parker's ErrWait: the others run, then its Park is asked.
 	MayRun(ctx context.Context, call model.ToolUse) error
 	// SaveResults keeps the results of a step that are not in the history yet, in the order of the calls, with the time
 	// each took, before the model sees them.

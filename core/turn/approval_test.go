@@ -179,6 +179,19 @@ func TestApprovals(t *testing.T) {
 	}
 }
 
+// TestADecisionWhoseAnswerIsLost: it is found to be made, and the turn goes on at once, not with the next sweep.
+func TestADecisionWhoseAnswerIsLost(t *testing.T) {
+	inBubble(t, func(t *testing.T, ctx context.Context) {
+		p := parking(1)
+		noError(t, send(p, id, "use the tools", contract.Preempt)(ctx), p.Drain(ctx))
+		p.World.Disturb(fake.Disturbance{Name: "dynamo.TransactWriteItems", Mode: fake.LoseAnswer})
+		noError(t, decide(p, callID(t, p, "write_down")[0], contract.Approve, stage.User)(ctx), p.Drain(ctx), p.Check(id))
+		if got, want := approvals(p), "asked, approved by user-1, turn.completed"; got != want {
+			t.Errorf("the log is %q, want %q", got, want)
+		}
+	})
+}
+
 // TestAParkedTurnCostsNothing: while people think no worker runs, however often the sweep and late triggers come by.
 func TestAParkedTurnCostsNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T, ctx context.Context) {

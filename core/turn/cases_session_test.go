@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -103,11 +105,11 @@ func TestAStopIsSeenWithinTwoSeconds(t *testing.T) {
 				return append(fake.Say("one", "two")[:1], fake.Piece{Pause: time.Hour, Event: model.TextDelta{Text: "three"}})
 			}
 			bubble(t, silent, func(t *testing.T, ctx context.Context, s *stage.Stage) {
-				var stopped time.Time
+				var stopped atomic.Pointer[time.Time] // also a tool that is left behind writes it
 				halt := func() {
 					time.Sleep(300 * time.Millisecond)
 					must(t, stop(&stage.Play{Stage: s}, id, false)(context.Background()))
-					stopped = s.Clock.Now()
+					stopped.Store(new(s.Clock.Now()))
 				}
 				s.Acting = func(ctx tool.Context) {
 					if ctx.ToolUseID != "call_11" {
@@ -124,7 +126,7 @@ func TestAStopIsSeenWithinTwoSeconds(t *testing.T) {
 				}
 				_, err := s.Send(ctx, id, tt.say)
 				must(t, err, s.Drain(ctx))
-				took := s.Clock.Now().Sub(stopped)
+				took := s.Clock.Now().Sub(*stopped.Load())
 				time.Sleep(2 * time.Minute) // what was left behind ends
 				must(t, s.Rest(ctx, id), s.Check(id))
 				if got := told(t, s, id, "turn.failed"); took > tt.most || len(got) != 1 || !strings.HasPrefix(got[0], `turn.failed {"status":"cancelled","error":"cancelled"`) {
@@ -133,6 +135,35 @@ func TestAStopIsSeenWithinTwoSeconds(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAStopWhileTextIsWritten: the stop is seen while a row of text is on its way to the log. Whoever follows has seen the text, so it
+// is kept.
+func TestAStopWhileTextIsWritten(t *testing.T) {
+	talking := func(model.Request) fake.Turn {
+		return fake.Turn{
+			{Event: model.TextDelta{Text: "one "}}, {Pause: 300 * time.Millisecond, Event: model.TextDelta{Text: "two "}},
+			{Pause: time.Hour, Event: model.TextDelta{Text: "three"}},
+		}
+	}
+	bubble(t, talking, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		var once sync.Once
+		s.Watch.Before = func(call string) {
+			if call == "PutItem" {
+				once.Do(func() {
+					s.Watch.Before = nil
+					must(t, stop(&stage.Play{Stage: s}, id, false)(context.Background()))
+					time.Sleep(3 * time.Second)
+				})
+			}
+		}
+		_, err := s.Send(ctx, id, "hello")
+		must(t, err, s.Drain(ctx), s.Rest(ctx, id), s.Check(id))
+		want := []string{`message.appended {"delta":"one two "}`, `turn.failed {"status":"cancelled","error":"cancelled"}`}
+		if diff := cmp.Diff(want, told(t, s, id, "message.appended", "turn.failed")); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
 }
 
 func TestAStopAndWhatWaits(t *testing.T) {

@@ -31,7 +31,7 @@ type Compaction struct {
 const (
 	contextFull   = "context_full" // the reason of a fault
 	bytesOfAToken = 3              // a careful estimate: English has 4 to 5
-	maxSummary    = 2000           // tokens
+	maxSummary    = 2000           // tokens, where there is room for them
 	maxMaterial   = 96 * 1024      // bytes that are summed up where nobody knows what the model takes
 	leastWindow   = 1024           // bytes: what a history may always take
 	// maxPackageBytes keeps a conversation within the one row of the TypeScript package, in which it takes more room than as JSON.
@@ -161,7 +161,7 @@ func (o *owner) summary(ctx context.Context, s setup, messages []model.Message) 
 	}
 	material := "<conversation>\n" + snapshot.Transcript(messages, limit) + "\n</conversation>"
 	request := s.request
-	request.System, request.MaxTokens = summarise, maxSummary
+	request.System, request.MaxTokens = summarise, max(o.mostSummed(s)/bytesOfAToken/2, 1)
 	out, err := loop.Runner{
 		Model: o.Model, Request: request, Limits: loop.Limits{Steps: 1}, Sleep: o.Sleep, Log: o.log,
 	}.Run(ctx, tool.Context{Context: ctx, Principal: o.state.Principal}, []model.Message{model.Text(model.User, material)})
@@ -176,5 +176,14 @@ func (o *owner) summary(ctx context.Context, s setup, messages []model.Message) 
 	if err != nil || out.Limit == loop.LimitSteps || out.Stop == model.StopGuardrail || out.Stop == model.StopFiltered {
 		return "", out.Usage, nil
 	}
-	return tool.Cut(out.Final.PlainText(), maxSummary*bytesOfAToken*2), out.Usage, nil
+	return tool.Cut(out.Final.PlainText(), o.mostSummed(s)), out.Usage, nil
+}
+
+// mostSummed is how many bytes a summary may take: with it the shorter history must still be well within what the model takes.
+func (o *owner) mostSummed(s setup) int {
+	most := maxSummary * bytesOfAToken * 2
+	if room := o.room(s); room > 0 {
+		most = min(most, room/4)
+	}
+	return most
 }

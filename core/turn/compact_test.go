@@ -55,11 +55,20 @@ func stored(t *testing.T, s *stage.Stage) snapshot.History {
 
 func TestP09ALongChatStaysWithinTheWindow(t *testing.T) {
 	const bytes = 6000
-	for _, drop := range []bool{false, true} {
-		t.Run(fmt.Sprint("drop ", drop), func(t *testing.T) {
-			bubble(t, summing(helpful), func(t *testing.T, ctx context.Context, s *stage.Stage) {
+	for _, tt := range []struct {
+		name, summary string
+		drop          bool
+	}{{"a short summary", "SUMMARY", false}, {"a long one", "SUMMARY" + strings.Repeat(" and so on", 1000), false}, {"none", "", true}} {
+		t.Run(tt.name, func(t *testing.T) {
+			answer := func(req model.Request) fake.Turn {
+				if isSummary(req) {
+					return fake.Say(tt.summary)
+				}
+				return helpful(req)
+			}
+			bubble(t, answer, func(t *testing.T, ctx context.Context, s *stage.Stage) {
 				room(s, bytes)
-				s.Engine.Compaction.Drop = drop
+				s.Engine.Compaction.Drop = tt.drop
 				for i := range 40 {
 					say(t, ctx, s, fmt.Sprintf("%d %s", i, strings.Repeat("words ", 50)))
 				}
@@ -70,13 +79,13 @@ func TestP09ALongChatStaysWithinTheWindow(t *testing.T) {
 					}
 				}
 				lead := "<summary_of_earlier_messages>\nSUMMARY"
-				if drop {
+				if tt.drop {
 					lead = "(earlier messages were left out)"
 				}
 				if got := lastRequest(s).Messages[0].PlainText(); !strings.HasPrefix(got, lead) {
 					t.Errorf("the history begins %q, want %q", got, lead)
 				}
-				if n := len(summaries); drop && n != 0 || !drop && (n < 2 || n > 15) {
+				if n := len(summaries); tt.drop && n != 0 || !tt.drop && (n < 2 || n > 15) {
 					t.Errorf("%d summaries were asked for", n)
 				}
 				if got := len(told(t, s, id, "turn.completed")); got != 40 {

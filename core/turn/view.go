@@ -140,13 +140,19 @@ func (v *view) again() int {
 	return 0
 }
 
-// flush writes the buffer as a row of its own. No write of STATE: the row is refused where another owner has written.
+// flushTime is how long a row may be on its way to the log, whether or not the run has ended: who follows has seen what it says.
+const flushTime = 5 * time.Second
+
+// flush writes the buffer as a row of its own, also when the run ends meanwhile. No write of STATE: the row is refused where another
+// owner has written.
 func (v *view) flush(ctx context.Context) {
 	v.settleText()
 	v.flushed = v.Now()
 	if v.err != nil || len(v.buffer) == 0 {
 		return
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTime)
+	defer cancel()
 	err := v.Table.Commit(ctx, v.eventsWrite(v.buffer))
 	if err != nil {
 		err = v.settle(ctx)
