@@ -8,7 +8,7 @@ const ended = (turn, status, text) => assert.deepEqual([turn.status, turn.text],
 test('a message and its answer', async t => {
   const there = await stage(t, {}, async peer => {
     assert.deepEqual(peer.protocols, ['base64UrlBearerAuthorization', 'base64UrlBearerAuthorization.a8O8PT8'])
-    assert.equal(peer.url.searchParams.get('features'), 'reset')
+    assert.equal(peer.url.searchParams.get('features'), 'reset,approvals')
     assert.deepEqual(await peer.subscribed(7), { action: 'subscribe', session_id: SESSION })
     const asked = await peer.next()
     assert.deepEqual(asked, { request: 'What time is it?', session_id: SESSION, admission: 'coalesce', delivery_id: 'd-1' })
@@ -449,4 +449,76 @@ test('close ends a connection that is not there yet', async t => {
 test('options that cannot work are refused', () => {
   assert.throws(() => new Chat({ token: 'jwt', WebSocket }), TypeError)
   assert.throws(() => new Chat({ wsUrl: 'ws://127.0.0.1', WebSocket }), TypeError)
+})
+
+test('a call waits, is approved over HTTP, and the turn goes on; who decides later is told that it is too late', async t => {
+  const o = owner()
+  const at = `POST /agent/sessions/${SESSION}/approvals/c1`
+  const http = {
+    [at]: ({ nth, body }) => [
+      { status: 503, json: { message: 'later', code: 'unavailable' } },
+      { json: { actionId: 'c1', status: 'approved', by: 'user-1' } },
+    ][nth] ?? { status: 409, json: { message: `the call is approved already, not ${body.decision}`, code: 'already_decided' } },
+  }
+  let go
+  const decided = new Promise(resolve => { go = resolve })
+  const there = await stage(t, { http }, async peer => {
+    await peer.subscribed(0)
+    await peer.next()
+    peer.say(o.init(1), o.tool('pay', 'c1'), { ...o.approval('c1', 'pending', { input: { cents: 5 }, expires_at: '2026-03-02T10:00:00.000Z' }), index: 4 })
+    await decided
+    const l = owner({ fence: 2 })
+    peer.say({ ...l.approval('c1', 'approved', { by: 'user-1' }), index: 5 }, l.text('Paid.', 0), l.complete('d-1', 9))
+  })
+  const { chat, said } = chatting(t, there)
+  const send = chat.send('pay', { deliveryId: 'd-1' })
+  while (!said().includes('pay pending')) await new Promise(resolve => setTimeout(resolve, 1))
+  const [turn] = chat.turns.values()
+  assert.deepEqual([turn.waits, turn.approvals], [true, [{ id: 'c1', name: 'pay', input: { cents: 5 }, expiresAt: '2026-03-02T10:00:00.000Z', status: 'pending', by: undefined, reason: undefined }]])
+  assert.equal((await chat.decide('c1', 'approve', { reason: 'Fine.' })).status, 'approved')
+  assert.equal(turn.waits, false)
+  await assert.rejects(chat.decide('c1', 'deny'), { code: 'already_decided', status: 409, message: /already, not deny/ })
+  go()
+  ended(await send, 'complete', 'Paid.')
+  assert.deepEqual(said(), ['turn turn_1', 'tool pay', 'pay pending', 'pay approved', '+Paid.', 'end complete'])
+  assert.deepEqual(there.calls.filter(c => c.name === at).map(c => c.body), [
+    { decision: 'approve', reason: 'Fine.' }, { decision: 'approve', reason: 'Fine.' }, { decision: 'deny' },
+  ])
+})
+
+test('a decision over the socket outlives it, and is refused by name', async t => {
+  const o = owner()
+  const told = [o.init(1), o.approval('c1', 'pending'), o.approval('c2', 'pending')]
+  const script = async (peer, answer) => {
+    await peer.subscribed(1, 'waiting_approval', ...again(...told))
+    answer(peer, await peer.next())
+  }
+  const there = await stage(t, {},
+    peer => script(peer, (_, m) => {
+      assert.deepEqual(m, { action: 'decide', session_id: SESSION, action_id: 'c1', decision: 'deny', reason: 'No.' })
+      peer.drop()
+    }),
+    peer => script(peer, async (_, m) => {
+      peer.say({ type: 'decided', session_id: SESSION, action_id: m.action_id, status: 'denied' })
+      const second = await peer.next()
+      peer.say({ type: 'error', error: 'already_decided', message: 'too late', session_id: SESSION, action_id: second.action_id })
+    }))
+  const wsUrl = there.url.replace('http', 'ws') + '/ws'
+  const { chat, said } = chatting(t, there, { url: undefined, wsUrl, startIndex: 0 })
+  await chat.connect()
+  assert.deepEqual(await chat.decide('c1', 'deny', { reason: 'No.' }), { actionId: 'c1', status: 'denied' })
+  await assert.rejects(chat.decide('c2', 'approve'), { code: 'already_decided', message: 'too late' })
+  assert.deepEqual(said(), ['turn turn_1', 'pay pending', 'pay pending', 'pay denied'])
+})
+
+test('what nobody decided about ends with its turn', async t => {
+  const o = owner()
+  const there = await stage(t, {}, async peer => {
+    await peer.subscribed(0)
+    await peer.next()
+    peer.say(o.init(1), o.approval('c1', 'pending'), o.fail('cancelled', 'd-1'))
+  })
+  const { chat, said } = chatting(t, there)
+  ended(await chat.send('pay', { deliveryId: 'd-1' }), 'failed', '')
+  assert.deepEqual(said(), ['turn turn_1', 'pay pending', 'pay void', 'end failed cancelled'])
 })
