@@ -113,24 +113,6 @@ func (f Recover) hold(ctx context.Context, scope, call string) (string, error) {
 	return "budget hold", nil
 }
 
-// reminder has a reminder fired whose alarm did not come.
-func (f Recover) reminder(ctx context.Context, id string) (string, error) {
-	r, err := f.Table.Reminder(ctx, id)
-	if fault.Is(err, fault.NotFound) {
-		return "leave", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	now := f.Now()
-	change, ok := r.Late(now, min(max(now.Sub(r.Next()), time.Minute), time.Hour))
-	if done, err := f.rearm(ctx, ok, store.ChangeReminder(change)[0]); done || err != nil {
-		return "leave", err
-	}
-	fire := contract.FireReminder{ReminderID: id, At: contract.At(r.Next())}
-	return "reminder", f.Bus.Publish(ctx, bus.Event{DetailType: contract.FireReminderType, Detail: fire})
-}
-
 // rearm writes the change that comes first. done is true when somebody else was faster.
 func (f Recover) rearm(ctx context.Context, needed bool, w store.Write) (done bool, err error) {
 	if !needed {

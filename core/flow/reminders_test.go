@@ -254,6 +254,33 @@ func firedAt(ctx context.Context, s *stage.Stage) (times []time.Time, err error)
 	return times, err
 }
 
+// TestAFarReminderKeepsItsConversation: nobody speaks for longer than a conversation lives, and it is woken in what was said before.
+func TestAFarReminderKeepsItsConversation(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		_, err := create(ctx, s, session.Config{SessionID: id, UserID: stage.User.ID, Title: "Trees"}, "c")
+		must(t, err)
+		_, err = s.Send(ctx, id, "I have planted a tree.")
+		must(t, err, s.Drain(ctx))
+		r, err := remind(ctx, s, contract.NewReminder{Delay: "90d", Prompt: "Look after the tree."}, "")
+		must(t, err)
+		for range 12 {
+			must(t, s.Recover(ctx))
+		}
+		row, err := s.Edges.Table.Reminder(ctx, r.ReminderID)
+		if must(t, err); row.Status != schedule.Done || row.FireCount != 1 {
+			t.Errorf("in the end %+v", row)
+		}
+		story := s.Story(id)
+		if !strings.Contains(story, "message.received I have planted a tree.") || !strings.Contains(story, "message.received Look after the tree.") {
+			t.Errorf("the story:\n%s", story)
+		}
+		config, err := s.Edges.Table.SessionConfig(ctx, id)
+		if err != nil || config.Title != "Trees" {
+			t.Errorf("the settings: %+v, %v", config, err)
+		}
+	})
+}
+
 func TestWhatARecurringReminderSays(t *testing.T) {
 	row, err := schedule.Remind("rem_1", "s", stage.User, contract.NewReminder{Purpose: "ci", Every: "1h", Prompt: "Look at CI.", Until: "CI is green."}, time.Unix(0, 0))
 	must(t, err)

@@ -41,7 +41,8 @@ const (
 	MaxReminders    = 50      // active ones of one conversation
 	MaxReminderText = 8 << 10 // bytes of prompt and of until
 	reminderEnds    = 24 * time.Hour
-	reminderLate    = time.Minute // after its time it is due for the sweep
+	reminderLate    = time.Minute         // after its time it is due for the sweep
+	reminderLook    = 14 * 24 * time.Hour // and this often before: the conversation is kept until then
 )
 
 // ReminderRow is a reminder: the one truth about it.
@@ -95,7 +96,7 @@ func Remind(id, sessionID string, owner contract.Principal, n contract.NewRemind
 		ReminderID: id, SessionID: sessionID, Owner: owner, Purpose: n.Purpose, Every: n.Every, Cron: n.Cron, TimeZone: n.TimeZone,
 		Prompt: n.Prompt, Run: n.Run, Until: n.Until, MaxFires: n.MaxFires, Status: Active, CreatedAt: now.UnixMilli(),
 	}
-	return r.at(first), nil
+	return r.at(first, now), nil
 }
 
 func checkReminder(n contract.NewReminder) error {
@@ -117,9 +118,13 @@ func checkReminder(n contract.NewReminder) error {
 }
 
 // at sets the next time.
-func (r ReminderRow) at(t time.Time) ReminderRow {
+func (r ReminderRow) at(t, now time.Time) ReminderRow {
 	r.NextFireAt = t.UnixMilli()
-	r.DuePK, r.DueSK = key.DuePK(key.Reminder(r.ReminderID).PK), key.DueSK(t.Add(reminderLate).UnixMilli())
+	look := t.Add(reminderLate)
+	if often := now.Add(reminderLook); often.Before(look) {
+		look = often
+	}
+	r.DuePK, r.DueSK = key.DuePK(key.Reminder(r.ReminderID).PK), key.DueSK(look.UnixMilli())
 	return r
 }
 
@@ -154,7 +159,7 @@ func (r ReminderRow) Fire(now time.Time) ReminderChange {
 	if next.IsZero() || r.MaxFires > 0 && to.FireCount >= r.MaxFires {
 		return ReminderChange{r, to.end(Done, "", now), r.stands()}
 	}
-	return ReminderChange{r, to.at(next), r.stands()}
+	return ReminderChange{r, to.at(next, now), r.stands()}
 }
 
 // Ran is Fire for a reminder whose handler has run: firing is that firing, which has ended or was lost.
@@ -193,6 +198,14 @@ func (r ReminderRow) Late(now time.Time, wait time.Duration) (c ReminderChange, 
 	to := r
 	to.DueSK = key.DueSK(now.Add(wait).UnixMilli())
 	return ReminderChange{r, to, cond.And(r.stands(), cond.Eq("dueSk", r.DueSK))}, r.Status == Active && r.DueSK <= key.DueSK(now.UnixMilli())
+}
+
+// Far moves the time at which the sweep looks again at a reminder whose time is ahead, while its conversation is kept; ok is false if that
+// is not due.
+func (r ReminderRow) Far(now time.Time) (c ReminderChange, ok bool) {
+	to := r.at(r.Next(), now)
+	return ReminderChange{r, to, cond.And(r.stands(), cond.Eq("dueSk", r.DueSK))},
+		r.Status == Active && r.Next().After(now) && r.DueSK <= key.DueSK(now.UnixMilli())
 }
 
 // Message is what a firing of the prompt form sends; count is the firing's own number.

@@ -159,6 +159,14 @@ func (s State) HandOff(me Me, now time.Time) Change {
 // Alive changes nothing, under the condition that the session is not deleted: for rows beside it that must not outlive it.
 func (s State) Alive() Change { return Change{s, s, cond.Is("phase", cond.OpNe, Deleted)} }
 
+// Keep lets the session live on as a turn would: something is still to come in it. ok is false for one that is deleted, or whose time
+// is over.
+func (s State) Keep(now time.Time) (c Change, ok bool) {
+	to := s
+	to.ExpiresAt = max(s.ExpiresAt, now.Add(Life).Unix())
+	return Change{s, to, cond.And(cond.Is("phase", cond.OpNe, Deleted), cond.Eq("expiresAt", s.ExpiresAt))}, s.Phase != Deleted && !s.Expired(now)
+}
+
 // Delete turns the session into a tombstone that refuses everything. Rows are removed afterwards. ok is false when it is one.
 func (s State) Delete(now time.Time) (c Change, ok bool) {
 	if s.Phase == Deleted {
