@@ -14,7 +14,7 @@ import (
 
 // agencyStory starts the stack on this machine and lives through what a reviewer does in a day, with its delays in seconds.
 type agencyStory struct {
-	Addr string `help:"Where HTTP and WebSocket listen." default:"127.0.0.1:8787" placeholder:"HOST:PORT"`
+	Addr string `help:"Where HTTP and WebSocket listen; with --stay 127.0.0.1:8787 when not given, else any free port." placeholder:"HOST:PORT"`
 	Dir  string `help:"Folder of template.yaml; found from here upwards when not given." type:"path" placeholder:"DIR"`
 	Stay bool   `help:"Stay up afterwards, to look around."`
 }
@@ -31,7 +31,7 @@ func (a agencyStory) Run(_ *cli, s *surroundings) (err error) {
 			return err
 		}
 	}
-	h, err := s.start(ctx, dev{Addr: a.Addr, Dir: a.Dir}, s)
+	h, err := s.start(ctx, dev{Addr: a.addr(), Dir: a.Dir}, s)
 	if err != nil {
 		return err
 	}
@@ -57,6 +57,17 @@ func (a agencyStory) Run(_ *cli, s *surroundings) (err error) {
 		<-ctx.Done()
 	}
 	return nil
+}
+
+// addr is where the story's stack listens: beside one that runs, unless it is to be asked from elsewhere.
+func (a agencyStory) addr() string {
+	switch {
+	case a.Addr != "":
+		return a.Addr
+	case a.Stay:
+		return "127.0.0.1:8787"
+	}
+	return "127.0.0.1:0"
 }
 
 // life is one reviewer's, on a running stack.
