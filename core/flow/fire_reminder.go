@@ -73,7 +73,7 @@ func (f FireReminder) try(ctx context.Context, in contract.FireReminder) (contra
 	}
 	s, err := f.Table.State(ctx, r.SessionID)
 	switch {
-	case fault.Is(err, fault.NotFound) || err == nil && s.Phase == session.Deleted:
+	case fault.Is(err, fault.NotFound) || err == nil && (s.Phase == session.Deleted || s.Expired(f.Now()) && !s.Work(f.Now())):
 		return firing(in.ReminderID, FiringLost), true, f.Table.DropReminder(ctx, r.SessionID, r.ReminderID)
 	case err != nil:
 		return contract.ReminderFired{}, false, err

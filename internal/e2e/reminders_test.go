@@ -177,6 +177,12 @@ func TestReminderHandlers(t *testing.T) {
 		}
 	}
 	eventually(t, "three messages", func() bool { return strings.Count(strings.Join(s.said(id), "\n"), "the oven") == 3 })
+	near := s.remind("ada", id, `{"purpose":"near","every":"1m","prompt":"Look."}`)
+	s.set(t, key.Reminder(near.ReminderID), "attribute_exists(pk)", map[string]any{"nextFireAt": time.Now().UnixMilli()})
+	s.fires(near.ReminderID) // the next is so near that no alarm is set
+	if after := s.alarmAt("steadfast", schedule.Name(schedule.Reminder, near.ReminderID)); after != "" {
+		t.Errorf("an alarm is set: %s", after)
+	}
 	lost := s.remind("ada", id, `{"purpose":"lost","every":"1h","run":"removed"}`)
 	if fired := s.fires(lost.ReminderID); fired.Outcome != "lost" {
 		t.Errorf("a handler that is not there = %+v", fired)
