@@ -41,8 +41,11 @@ func (f Recover) firing(ctx context.Context, k key.Key) (string, error) {
 		return "firing dropped", nil
 	}
 	if remedy == schedule.FiringCountLost {
-		f.log().ErrorContext(ctx, "a firing was lost: its worker died in the middle, and nobody knows what it did",
-			"schedule", row.ScheduleID, "reminder", row.ReminderID, "at", contract.At(time.UnixMilli(row.At)))
+		whose, id := "schedule", row.ScheduleID
+		if row.ReminderID != "" {
+			whose, id = "reminder", row.ReminderID
+		}
+		f.log().ErrorContext(ctx, "a "+whose+"'s firing was lost: its worker died in the middle, and nobody knows what it did", whose, id, "at", contract.At(time.UnixMilli(row.At)))
 		if row.ReminderID == "" {
 			return "firing lost", nil
 		}
