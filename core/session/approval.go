@@ -96,7 +96,11 @@ func (a Approval) Decide(v contract.Verdict, by contract.Principal, reason strin
 	case said && a.By == by:
 		return c, true, nil
 	}
-	return c, false, fault.New(fault.Conflict, "the call is %s already", a.Status).Because("already_decided")
+	was := a.Status
+	if was == Executing {
+		was = Approved
+	}
+	return c, false, fault.New(fault.Conflict, "the call is %s already", was).Because("already_decided")
 }
 
 // Tell notes that the log says what became of it: the verdict, or that nobody decided in time, or, where the turn is over, that it ended

@@ -28,7 +28,7 @@ after(async () => {
 })
 
 /** A page with a session of its own. */
-async function talking(t) {
+async function talking(t, session) {
   const page = await browser.newPage()
   const wrong = []
   page.on('pageerror', error => wrong.push(error))
@@ -36,7 +36,7 @@ async function talking(t) {
     await page.close()
     assert.deepEqual(wrong, [])
   })
-  await page.goto(`${way.url}/client/example.html#${new URLSearchParams({ url: way.url, token })}`)
+  await page.goto(`${way.url}/client/example.html#${new URLSearchParams({ url: way.url, token, ...(session && { session }) })}`)
   await page.waitForSelector('#composer:not([hidden])')
   return page
 }
@@ -152,4 +152,35 @@ test('a message that is longer than a frame, and one that is too long', async t 
   assert.equal((await same(page))[2].text, words(4))
   await say(page, 'x'.repeat(140_000))
   await page.locator('.said.refused', { hasText: 'the limit is 131072 (128 KB)' }).waitFor()
+})
+
+test('a call waits for a person: one tab approves, the other is too late', async t => {
+  const made = await fetch(`${there.http}/agent/sessions`, {
+    method: 'POST', headers: { authorization: `Bearer ${token}` }, body: JSON.stringify({ tools: ['publish_note'] }),
+  })
+  const { sessionId } = await made.json()
+  const [one, two] = [await talking(t, sessionId), await talking(t, sessionId)]
+  await say(one, 'call publish_note with {"text":"hello"}')
+  const waits = page => page.locator('.approval[data-status=pending] button', { hasText: 'Approve' }).waitFor({ timeout: PATIENCE })
+  await Promise.all([waits(one), waits(two)])
+  assert.match(await two.locator('.approval pre').innerText(), /"text": "hello"/)
+  // The other tab has not heard of the decision yet when its person decides.
+  const answers = []
+  two.on('response', r => { if (r.url().includes('/approvals/') && r.request().method() === 'POST') answers.push(r.status()) })
+  way.drop(8_000)
+  await one.evaluate(() => document.querySelector('.approval button.first').click())
+  await one.locator('.approval[data-status=approved]').waitFor({ timeout: PATIENCE })
+  await two.locator('.approval button', { hasText: 'Deny' }).click()
+  await two.locator('.approval .note', { hasText: 'Somebody was faster' }).waitFor({ timeout: PATIENCE })
+  assert.deepEqual(answers, [409])
+  for (const page of [one, two]) {
+    await ends(page, 0, 'complete')
+    assert.equal((await shown(page))[0].text, 'publish_note answered: published: hello')
+    assert.equal(await page.locator('.approval .verdict').innerText(), 'Approved')
+  }
+  await same(one)
+  await two.reload()
+  await ends(two, 0, 'complete')
+  await same(two)
+  assert.equal(await two.locator('.approval .verdict').innerText(), 'Approved')
 })
