@@ -32,8 +32,8 @@ var rings = [][]string{
 	{"core/snapshot", "core/skill", "core/loop", "core/retell"},
 	{"core/flow", "core/store", "core/bus", "core/later", "core/bedrock", "core/entry", "core/identity", "core/socket", "core/turn", "core/memory",
 		"core/mcp", "core/channel", "core/workspace", "core/upload"},
-	{"core/boot", "core/boot/live", "core/boot/later", "core/boot/host", "agency"},
-	{"agent", "agent/schedules", "agent/workspace", "functions/", "cmd/", "internal/"},
+	{"core/boot", "core/boot/live", "core/boot/later", "core/boot/secrets", "core/boot/host", "agency"},
+	{"agent", "agent/schedules", "agent/workspace", "agent/channels", "functions/", "cmd/", "internal/"},
 }
 
 const pure = 3 // the outermost ring without AWS, clock and randomness

@@ -43,6 +43,8 @@ type Env struct {
 	SchedulesEnabled     bool              // SCHEDULES_ENABLED, true (default) or false
 	ScheduleGroup        string            // SCHEDULE_GROUP, of events that come later and reminders, default "default"
 	SchedulerRoleARN     string            // SCHEDULER_ROLE_ARN, what schedules put events as
+	WebhookSecret        string            // WEBHOOK_SECRET_PARAMETER, the name of the parameter with the secret that signs webhooks; "": none are taken or sent
+	WebhookURL           string            // WEBHOOK_URL, who is told what happens in channels; "": nobody
 	ScheduleDeadLetters  string            // SCHEDULE_DEAD_LETTER_ARN, the queue for what a schedule could not deliver; "": none
 }
 
@@ -80,6 +82,7 @@ func Load(getenv func(string) string, needs ...Need) (Env, error) {
 		WebSocketEndpoint: r.url("WEBSOCKET_ENDPOINT"), StreamEndpoint: r.url("STREAM_ENDPOINT"), CognitoIssuer: r.url("COGNITO_ISSUER"), CognitoClientID: getenv("COGNITO_CLIENT_ID"),
 		MCPAllowedHosts: list(getenv("MCP_ALLOWED_HOSTS")), HTTPAllowedHosts: list(getenv("HTTP_ALLOWED_HOSTS")), SystemTaskPrincipals: getenv("SYSTEM_TASK_PRINCIPALS"),
 		SchedulesEnabled: r.oneOf("SCHEDULES_ENABLED", "true", "false") == "true", ScheduleGroup: r.or("SCHEDULE_GROUP", "default"), SchedulerRoleARN: getenv("SCHEDULER_ROLE_ARN"), ScheduleDeadLetters: getenv("SCHEDULE_DEAD_LETTER_ARN"),
+		WebhookSecret: getenv("WEBHOOK_SECRET_PARAMETER"), WebhookURL: r.url("WEBHOOK_URL"),
 		MaxTurns: r.number("MAX_RUNNING_TURNS", 0, 0, 10_000), MaxTurnsOfOne: r.number("MAX_RUNNING_TURNS_PER_PRINCIPAL", 0, 0, 10_000),
 		ApprovalHours: r.number("APPROVAL_HOURS", 24, 1, 672),
 		MaxTaskDepth:  r.number("MAX_TASK_DEPTH", 8, 1, 64), Strands: r.oneOf("SNAPSHOT_FORMAT", "segments", "strands") == "strands",

@@ -34,6 +34,7 @@ func TestLoad(t *testing.T) {
 		"WEBSOCKET_ENDPOINT": "https://ws.example.com/live/", "COGNITO_ISSUER": "https://issuer.example.com/pool", "COGNITO_CLIENT_ID": "c",
 		"MCP_ALLOWED_HOSTS": " mcp.example.com , ,tools.example.com", "HTTP_ALLOWED_HOSTS": "api.example.com, *.example.org", "SYSTEM_TASK_PRINCIPALS": "ada:*", "MAX_TASK_DEPTH": "3",
 		"BEDROCK_CONTEXT_TOKENS": "16000", "COMPACTION": "drop", "SNAPSHOT_FORMAT": "strands", "SCHEDULE_GROUP": "g", "SCHEDULES_ENABLED": "false", "SCHEDULER_ROLE_ARN": "arn:aws:iam::1:role/r", "SCHEDULE_DEAD_LETTER_ARN": "arn:aws:sqs:q",
+		"WEBHOOK_SECRET_PARAMETER": "/hooks", "WEBHOOK_URL": "https://hooks.example.com/in",
 		"GUARDRAIL_ID": "gr1", "GUARDRAIL_VERSION": "3", "AGENT_MEMORY": "agentcore", "AGENT_MEMORY_ID": "mem-1",
 		"MAX_RUNNING_TURNS": "50", "MAX_RUNNING_TURNS_PER_PRINCIPAL": "2", "APPROVAL_HOURS": "672",
 	}), boot.Table, boot.WebSocket, boot.Issuer, boot.ClientID)
@@ -41,7 +42,7 @@ func TestLoad(t *testing.T) {
 		TableName: "agents", EventBusName: "apps", EventSource: "acme.agent", Region: "eu-west-1", BedrockRegion: "us-west-2", ModelID: "m",
 		MaxTokens: 100, ContextTokens: 16000, Compaction: "drop", GuardrailID: "gr1", GuardrailVersion: "3", Memory: "agentcore", MemoryID: "mem-1", WebSocketEndpoint: "https://ws.example.com/live", CognitoIssuer: "https://issuer.example.com/pool", CognitoClientID: "c",
 		MCPAllowedHosts: []string{"mcp.example.com", "tools.example.com"}, HTTPAllowedHosts: []string{"api.example.com", "*.example.org"}, SystemTaskPrincipals: "ada:*", MaxTaskDepth: 3, Strands: true,
-		ScheduleGroup: "g", SchedulerRoleARN: "arn:aws:iam::1:role/r", ScheduleDeadLetters: "arn:aws:sqs:q",
+		ScheduleGroup: "g", SchedulerRoleARN: "arn:aws:iam::1:role/r", WebhookSecret: "/hooks", WebhookURL: "https://hooks.example.com/in", ScheduleDeadLetters: "arn:aws:sqs:q",
 		MaxTurns: 50, MaxTurnsOfOne: 2, ApprovalHours: 672,
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {

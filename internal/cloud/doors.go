@@ -40,7 +40,7 @@ func (c *Cloud) issuerPath() string {
 // awsHandler is the door of functions and of tools that speak to AWS services; what a function's policies do not grant
 // ends here. model answers as Bedrock.
 func (c *Cloud) awsHandler(model http.Handler) http.Handler {
-	byTarget := map[string]http.Handler{dynamo.Target: c.tables, queue.Target: c.queues, bus.Target: c.bus}
+	byTarget := map[string]http.Handler{dynamo.Target: c.tables, queue.Target: c.queues, bus.Target: c.bus, parametersTarget: http.HandlerFunc(parameters)}
 	byPath := map[string]http.Handler{
 		"/model/":          model,
 		"/schedules":       c.scheduler,

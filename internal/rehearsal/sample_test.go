@@ -44,6 +44,9 @@ var samples = []sample{
 	{"list-approvals", nil, `200 {approvals []}`}, // the agent of the samples asks nobody
 	{"resolve-approval", nil, `404 {code string message string}`},
 	{"resolve-approval-from-event", nil, `null`},
+	{"send-message-from-event", nil, `null`},
+	{"tell-channel", nil, `null`},
+	{"receive-webhook", nil, `404 {code string message string}`}, // no secret is set: no webhooks are taken
 	{"stream-session", nil, `401 {code string message string}`},
 	{"stream-session", withBearer, "200 " + turn},
 	{"stop-session", nil, `202 {stopping bool}`},

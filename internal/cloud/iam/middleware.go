@@ -50,6 +50,8 @@ func (g *Guard) needs(r *http.Request, body []byte) []need {
 		return g.tableNeeds(operation, body)
 	case "AWSEvents":
 		return g.busNeeds(operation, body)
+	case "AmazonSSM":
+		return g.parameterNeeds(operation, body)
 	case "AmazonSQS":
 		return g.queueNeeds(operation, body)
 	}

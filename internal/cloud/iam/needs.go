@@ -97,6 +97,14 @@ func (g *Guard) queueNeeds(operation string, body []byte) []need {
 	return []need{{"sqs:" + operation, g.arn("sqs", name)}}
 }
 
+func (g *Guard) parameterNeeds(operation string, body []byte) []need {
+	var in struct{ Name string }
+	if json.Unmarshal(body, &in) != nil {
+		return nil
+	}
+	return []need{{"ssm:" + operation, g.arn("ssm", "parameter/"+strings.TrimPrefix(in.Name, "/"))}}
+}
+
 // restNeeds maps the services that are known by their paths.
 func (g *Guard) restNeeds(r *http.Request, body []byte) []need {
 	parts := pathParts(r.URL)
