@@ -4,15 +4,35 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/model"
 	"github.com/steadfast-agents/steadfast/core/session"
+	"github.com/steadfast-agents/steadfast/core/skill"
 	"github.com/steadfast-agents/steadfast/core/snapshot"
 	"github.com/steadfast-agents/steadfast/core/store"
 )
+
+// approvedBySkill reports whether a skill of the program that stood in the conversation when the call was asked for says, in its
+// allowed-tools, that the call needs nobody. Only the name of a tool counts: a pattern of inputs is not understood here.
+func (j *journal) approvedBySkill(ctx context.Context, call model.ToolUse) bool {
+	if j.active == nil { // the session takes no skills
+		return false
+	}
+	k, err := j.knowSkills(ctx)
+	if err != nil {
+		return false
+	}
+	h, err := j.load(ctx)
+	if err != nil || !slices.Contains(skill.NewActive(h.Messages).AllowedTools(k.set), call.Name) {
+		return false
+	}
+	j.log.InfoContext(ctx, "a skill approves the call", "tool", call.Name, "call", call.ID)
+	return true
+}
 
 // refusal is what the model reads of a call that was not approved.
 func refusal(call model.ToolUse, a session.Approval) model.ToolResult {

@@ -182,7 +182,7 @@ func (j *journal) MayRun(ctx context.Context, call model.ToolUse) error {
 	if !spec.RequireApproval && !spec.RunsOnce(call.Input) {
 		return nil
 	}
-	return j.mark(ctx, call, spec.RequireApproval)
+	return j.mark(ctx, call, spec.RequireApproval && !j.approvedBySkill(ctx, call))
 }
 
 // SaveResults keeps the results of a step.
