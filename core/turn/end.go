@@ -32,7 +32,11 @@ func (o *owner) endCompleted(ctx context.Context, v *view, out loop.Outcome, usa
 	o.keepInMind(ctx, out)
 	text := out.Final.PlainText()
 	e := ending{status: task.Completed, output: text, usage: &usage, outcome: "completed"}
-	e.data = append(v.said(), v.stepDone(v.step), contract.TurnCompleted{Result: text, Limit: out.Limit, Usage: usage})
+	last := v.last(ctx, out)
+	if v.err != nil {
+		return false, v.err
+	}
+	e.data = append(last, contract.TurnCompleted{Result: text, Limit: out.Limit, Usage: usage})
 	if len(out.Final.Content) > 0 {
 		e.segment = o.segment(out.Final)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/flow"
+	"github.com/steadfast-agents/steadfast/core/loop"
 	"github.com/steadfast-agents/steadfast/core/model"
 	"github.com/steadfast-agents/steadfast/internal/fake"
 	"github.com/steadfast-agents/steadfast/internal/stage"
@@ -126,6 +127,43 @@ func TestReasoningIsTold(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestWordsThatStandInForAReply: who follows sees why there is no other answer, live and in the log, and each step ends once.
+func TestWordsThatStandInForAReply(t *testing.T) {
+	busy := func(req model.Request) fake.Turn {
+		return fake.Calls("", call(len(req.Messages), "look_up", "more"))
+	}
+	cut := func(model.Request) fake.Turn { return fake.Turn{{Event: model.Stop{Reason: model.StopMaxTokens}}} }
+	const limit = "Stopped before the work was finished: the limit of 2 steps is reached."
+	tests := []struct {
+		name   string
+		answer func(model.Request) fake.Turn
+		says   string
+		steps  int
+	}{
+		{"a limit", busy, limit, 2},
+		{"cut before there was any text", cut, loop.CutText, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, tt.answer, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+				follow(t, s, "c1")
+				s.Engine.Limits.Steps = 2
+				say(t, ctx, s, "go")
+				want := []string{`message.appended {"delta":"` + tt.says + `"}`, `message.completed {"text":"` + tt.says + `"}`}
+				if diff := cmp.Diff(want, told(t, s, id, "message.appended", "message.completed")); diff != "" {
+					t.Errorf("the log (-want +got):\n%s", diff)
+				}
+				if got := spoken(posts(t, s, "c1")); got != tt.says {
+					t.Errorf("a socket shows %q, want %q", got, tt.says)
+				}
+				if n := len(told(t, s, id, "step.completed")); n != tt.steps {
+					t.Errorf("%d steps ended, want %d", n, tt.steps)
+				}
+			})
+		})
+	}
 }
 
 // answered is the end of a reply: its text as block n.

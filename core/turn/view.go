@@ -188,6 +188,25 @@ func (v *view) said() []contract.EventData {
 	return data
 }
 
+// last is what the end of the turn adds to the log: the rest of its last reply. Words that stand in for a reply, because a limit ended the
+// turn or it was cut before there was any text, are shown as one: followers know them from nowhere else.
+func (v *view) last(ctx context.Context, out loop.Outcome) []contract.EventData {
+	limited, text := out.Limit == loop.LimitSteps || out.Limit == loop.LimitTokens, out.Final.PlainText()
+	var data []contract.EventData
+	if !limited { // else the step has ended with its calls
+		data = v.said()
+	}
+	if limited || text == loop.CutText {
+		v.text(ctx, text)
+		v.settleText()
+		data = append(data, contract.MessageCompleted{Text: text})
+	}
+	if !limited {
+		data = append(data, v.stepDone(v.step))
+	}
+	return data
+}
+
 func (v *view) stepDone(step int) contract.StepCompleted {
 	u := v.reply.Usage
 	done := contract.StepCompleted{Step: step, Usage: wireUsage(u)}
