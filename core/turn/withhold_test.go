@@ -2,7 +2,9 @@ package turn_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -31,6 +33,19 @@ func guarded(req model.Request) fake.Turn {
 		return fake.Calls("you ask about "+secret, call(len(req.Messages)*10, "look_up", secret), call(len(req.Messages)*10+1, "write_down", "b"))
 	}
 	return fake.Say("about ", secret, " I know").Stopping(model.StopGuardrail)
+}
+
+// blocking is a model with a filter before it: it blocks the secret where results of tools are in the request, and where nobody is at work.
+type blocking struct{ loop.Model }
+
+func (b blocking) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
+	text := jsonOfAny(req.Messages)
+	if isSummary(req) || !strings.Contains(text, secret) || strings.Contains(lastText(req), "tools") && !strings.Contains(text, "write_down did b") {
+		return b.Model.Stream(ctx, req)
+	}
+	return func(yield func(model.Event, error) bool) {
+		_ = yield(model.TextDelta{Text: "no"}, nil) && yield(model.BlockStop{}, nil) && yield(model.Stop{Reason: model.StopGuardrail}, nil)
+	}
 }
 
 // nowhere reports where the secret is stored, told or sent.
@@ -130,6 +145,13 @@ func blockedPlays() map[string]func() *stage.Play {
 		"with the package's snapshots": with(ask("use tools for "+secret), func(p *stage.Play) { p.Engine.Strands = true }),
 		"of a task":                    with(func(p *stage.Play) []act { return []act{publish(p, request("t-1", id, secret))} }, nothing),
 		"by a message in the middle":   with(ask("use the tools"), func(p *stage.Play) { p.Mid = []act{tell(p, secret, contract.Coalesce)} }),
+		"made shorter on the way": func() *stage.Play {
+			p, _ := compacting()
+			p.Engine.Model = blocking{p.Engine.Model}
+			p.Acts = append(p.Acts, rest(p, id), send(p, id, "once more", contract.Preempt))
+			p.Acts[2] = tell(p, "use the tools for "+secret, contract.Preempt)
+			return p
+		},
 		"and stopped in the same while": with(ask(secret), func(p *stage.Play) {
 			p.Mid = []act{stop(p, id, false)}
 			p.Acts = append(p.Acts, rest(p, id), send(p, id, "once more", contract.Preempt)) // the stop may come before the filter
@@ -140,13 +162,21 @@ func blockedPlays() map[string]func() *stage.Play {
 func TestP06WhereverABlockedTurnIsCutOff(t *testing.T) {
 	for name, open := range blockedPlays() {
 		t.Run(name, func(t *testing.T) {
-			fake.Explore(t, fake.Flow{Name: name, New: func() *fake.Run {
+			var modes []fake.Mode
+			if name == "made shorter on the way" { // it is long
+				modes = []fake.Mode{fake.KillAfter}
+			}
+			fake.Explore(t, fake.Flow{Name: name, Modes: modes, New: func() *fake.Run {
 				p := open()
 				return p.Run(nil, func() error {
-					if err := p.Check(id); err != nil {
+					events, err := p.Events(context.Background(), id)
+					if err := errors.Join(err, p.Check(id), goesOn(p.Stage)); err != nil {
 						return err
 					}
-					return goesOn(p.Stage)
+					if len(p.Mid) == 0 && !strings.Contains(jsonOfAny(events), `"status":"blocked"`) { // who acts in the middle may die before
+						return errors.New("no turn was blocked")
+					}
+					return nil
 				})
 			}})
 		})

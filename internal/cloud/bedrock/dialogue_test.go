@@ -17,6 +17,7 @@ type dialogue struct {
 	choice   string // JSON of the tool choice
 	system   string
 	limits   string // JSON of inferenceConfig
+	guard    string // id of the guardrail
 	messages []string
 }
 
@@ -50,6 +51,9 @@ func (d *dialogue) says(blocks ...string) spoken {
 func (d *dialogue) request() bedrock.Request {
 	d.t.Helper()
 	body := `{"messages":[` + strings.Join(d.messages, ",") + `]`
+	if d.guard != "" {
+		body += `,"guardrailConfig":{"guardrailIdentifier":"` + d.guard + `","guardrailVersion":"1"}`
+	}
 	if d.tools != "" {
 		body += `,"toolConfig":{"tools":[` + d.tools + `]`
 		if d.choice != "" {

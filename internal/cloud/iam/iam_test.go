@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/apigatewaymanagementapi"
 	gateway "github.com/aws/aws-sdk-go-v2/service/apigatewaymanagementapi/types"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
+	models "github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	dynamo "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
@@ -40,6 +41,7 @@ func stack() *sam.Stack {
 				{Actions: []string{"events:PutEvents"}, Resources: []string{"arn:aws:events:us-east-1:000000000000:event-bus/default"}},
 				{Actions: []string{"execute-api:ManageConnections"}, Resources: []string{"arn:aws:execute-api:us-east-1:000000000000:ws1/live/POST/@connections/*"}},
 				{Actions: []string{"bedrock:InvokeModel*"}, Resources: []string{"arn:aws:bedrock:*::foundation-model/*", "arn:aws:bedrock:*:000000000000:inference-profile/*"}},
+				{Actions: []string{"bedrock:ApplyGuardrail"}, Resources: []string{"arn:aws:bedrock:us-east-1:000000000000:guardrail/gr1"}},
 				{Actions: []string{"scheduler:*Schedule"}, Resources: []string{"arn:aws:scheduler:us-east-1:000000000000:schedule/team/*"}},
 				{Actions: []string{"iam:PassRole"}, Resources: []string{role}},
 				{Actions: []string{"sqs:SendMessage"}, Resources: []string{"arn:aws:sqs:us-east-1:000000000000:dead"}},
@@ -121,6 +123,16 @@ func converse(model string) call {
 	return func(t *testing.T, c caller) error {
 		client := bedrockruntime.New(bedrockruntime.Options{Region: "us-east-1", BaseEndpoint: &c.url, Credentials: c.credentials(), RetryMaxAttempts: 1})
 		_, err := client.Converse(t.Context(), &bedrockruntime.ConverseInput{ModelId: &model})
+		return err
+	}
+}
+
+func guarded(guardrail string) call {
+	return func(t *testing.T, c caller) error {
+		client := bedrockruntime.New(bedrockruntime.Options{Region: "us-east-1", BaseEndpoint: &c.url, Credentials: c.credentials(), RetryMaxAttempts: 1})
+		_, err := client.Converse(t.Context(), &bedrockruntime.ConverseInput{
+			ModelId: aws.String("amazon.nova-lite-v1:0"), GuardrailConfig: &models.GuardrailConfiguration{GuardrailIdentifier: &guardrail, GuardrailVersion: aws.String("1")},
+		})
 		return err
 	}
 }
@@ -215,6 +227,9 @@ func TestCalls(t *testing.T) {
 		{"model", converse("amazon.nova-lite-v1:0"), "all", ""},
 		{"profile", converse("us.amazon.nova-lite-v1:0"), "all", ""},
 		{"profile by ARN", converse("arn:aws:bedrock:us-east-1:000000000000:inference-profile/us.x"), "all", ""},
+		{"guardrail", guarded("gr1"), "all", ""},
+		{"guardrail by ARN", guarded("arn:aws:bedrock:us-east-1:000000000000:guardrail/gr1"), "all", ""},
+		{"another guardrail", guarded("gr2"), "all", "bedrock:ApplyGuardrail on resource: arn:aws:bedrock:us-east-1:000000000000:guardrail/gr2 "},
 		{"model as a reader", converse("us.amazon.nova-lite-v1:0"), "reader", "bedrock:InvokeModel on resource: arn:aws:bedrock:us-east-1:000000000000:inference-profile/us.amazon.nova-lite-v1:0 "},
 		{"schedule", createSchedule("team", role), "all", ""},
 		{"schedule in another group", createSchedule("default", role), "all", "scheduler:CreateSchedule on resource: arn:aws:scheduler:us-east-1:000000000000:schedule/default/s1 "},
