@@ -2,6 +2,7 @@ package agency_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/model"
 	"github.com/steadfast-agents/steadfast/core/money"
 	"github.com/steadfast-agents/steadfast/core/task"
+	"github.com/steadfast-agents/steadfast/internal/fake"
 )
 
 // spend counts money as spent by a scope.
@@ -104,4 +106,33 @@ func TestExploreOverBudget(t *testing.T) {
 		}
 	}
 	explore(t, "over budget", func(d *definition) { d.Budget = agency.TableBudget{Table: d.Table} }, broke, event("Deadline Near"), "FAILED \"Over budget")
+}
+
+// A look that a worker died over is closed when no money is left to look again: it blocks nobody.
+func TestALookIsClosedWhenTheBudgetKeepsItBack(t *testing.T) {
+	var b agency.TableBudget
+	isolated(t, func(d *definition) { b.Table = d.Table; d.Budget = b }, func(t *testing.T, w *world) {
+		if err := w.table.SetBudget(t.Context(), money.Budget{Scope: money.Stack, Limit: money.Dollars(1), Period: money.Day}); err != nil {
+			t.Fatal(err)
+		}
+		next := w.promised(t)
+		w.verdict = func(c *ctxOf, com agency.Commitment[intent]) error {
+			_, err := c.AdvanceCommitment(com.ID, agency.Start{})
+			w.Disturb(fake.Disturbance{Name: "dynamo.", Mode: fake.Fail, Times: 1_000_000}) // nothing it does from now on counts
+			return errors.Join(err, errors.New("dead"))
+		}
+		if _, err := w.agent.Deliver(t.Context(), next, ""); err == nil {
+			t.Error("the dead worker has ended its task")
+		}
+		w.Calm()
+		time.Sleep(time.Minute)
+		w.spend(t, money.Stack, money.Dollars(1))
+		got, err := w.agent.Deliver(t.Context(), next, "")
+		if err != nil || got.Status != task.Failed || !strings.HasPrefix(got.Error, "Over budget") {
+			t.Errorf("Deliver = %+v, %v, want over budget", got, err)
+		}
+		if com := w.looked(t); com.Status != agency.CommitmentFailed {
+			t.Errorf("the promise is %s, want failed", com.Status)
+		}
+	})
 }

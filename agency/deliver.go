@@ -23,6 +23,7 @@ type job struct {
 	request  task.Request
 	delivery string
 	claimed  task.Task
+	sent     time.Time // when the claim was: its lease counts from then
 	now      time.Time // when the run began
 	scope    string
 }
@@ -54,7 +55,7 @@ func (a *Agent) Deliver(ctx context.Context, r task.Request, deliveryID string) 
 	if early, err := a.await(ctx, r); early || err != nil {
 		return task.Result{TaskID: r.TaskID, Status: task.Pending}, err
 	}
-	if j.claimed, err = a.claim(ctx, j); err != nil {
+	if err = a.claim(ctx, &j); err != nil {
 		if fault.Is(err, fault.Conflict) {
 			return j.standing(), nil
 		}
@@ -125,7 +126,7 @@ func (a *Agent) drop(ctx context.Context, j job) (r task.Result, err error) {
 	if r = rejected(j.request, "paused"); !a.store.Sweeps() {
 		return r, nil
 	}
-	if j.claimed, err = a.claim(ctx, j); err == nil {
+	if err = a.claim(ctx, &j); err == nil {
 		return a.finish(ctx, j, r)
 	}
 	if fault.Is(err, fault.Conflict) {
@@ -136,21 +137,24 @@ func (a *Agent) drop(ctx context.Context, j job) (r task.Result, err error) {
 
 // claim takes the task up. A completion that is owed from an earlier run is told first. Faults: Conflict, and the record is as it
 // stands, when another run holds it or it is over.
-func (a *Agent) claim(ctx context.Context, j job) (task.Task, error) {
+func (a *Agent) claim(ctx context.Context, j *job) error {
 	by := task.ClaimBy{Owner: uuid.NewString(), DeliveryID: j.delivery, Lease: a.lease}
 	for {
-		t, err := a.store.StartTask(ctx, j.request, by)
+		var err error
+		j.sent = time.Now()
+		j.claimed, err = a.store.StartTask(ctx, j.request, by)
 		if err == nil || !fault.Is(err, fault.Conflict) {
-			return t, err
+			return err
 		}
+		t := j.claimed
 		blocked := t.Status == task.Failed && t.CompletionOwed != 0 && !t.Cancelled && !t.FailedFor(j.delivery)
-		if j.claimed = t; t.CompletionOwed != 0 {
-			if err := a.tell(ctx, j); err != nil {
-				return t, err
+		if t.CompletionOwed != 0 {
+			if err := a.tell(ctx, *j); err != nil {
+				return err
 			}
 		}
 		if !blocked {
-			return t, err
+			return err
 		}
 	}
 }
@@ -188,11 +192,9 @@ func (a *Agent) told(ctx context.Context, j job) error {
 // work runs a claimed task to its end.
 func (a *Agent) work(ctx context.Context, j job, run runner) (task.Result, error) {
 	output, err := a.guarded(ctx, j, run)
-	if err != nil && a.retryable(err) && j.claimed.Attempt <= task.MaxAttempts {
+	if err != nil && a.again(err) && j.claimed.Attempt <= task.MaxAttempts {
 		a.log.WarnContext(ctx, "retry", "task", j.request.TaskID, "error", err)
-		if lost := a.store.GiveBackTask(ctx, j.claimed, err.Error()); lost != nil {
-			a.log.ErrorContext(ctx, "hand_back_failed", "task", j.request.TaskID, "error", lost) // its lease ends by itself
-		}
+		a.handBack(ctx, j, err)
 		return task.Result{}, err
 	}
 	r := task.Result{TaskID: j.request.TaskID, Status: task.Completed, Output: output}
@@ -202,35 +204,17 @@ func (a *Agent) work(ctx context.Context, j job, run runner) (task.Result, error
 	return a.finish(ctx, j, r)
 }
 
-// guarded runs everything after the claim, with the lease renewed.
-func (a *Agent) guarded(ctx context.Context, j job, run runner) (output string, err error) {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	go a.renew(ctx, stop, j.claimed)
-	defer func() {
-		if p := recover(); p != nil {
-			err = fault.New(fault.Internal, "the run panicked: %v", p)
-		}
-	}()
-	return run(ctx, j)
-}
-
-// renew keeps the claim while the run lasts; a claim that is lost ends the run.
-func (a *Agent) renew(ctx context.Context, stop context.CancelCauseFunc, claimed task.Task) {
-	tick := time.NewTicker(a.lease / 3)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		if err := a.store.RenewTask(ctx, claimed, a.lease); fault.Is(err, fault.Conflict) {
-			stop(fmt.Errorf("the claim on %s is lost: %w", claimed.TaskID, err))
-			return
-		}
+// handBack lets another delivery run the task, also when this one's time is over. What fails is left to the lease: it ends by itself.
+func (a *Agent) handBack(ctx context.Context, j job, cause error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), task.Margin)
+	defer cancel()
+	if err := a.store.GiveBackTask(ctx, j.claimed, cause.Error()); err != nil {
+		a.log.ErrorContext(ctx, "hand_back_failed", "task", j.request.TaskID, "error", err)
 	}
 }
+
+// again reports whether a run that failed with err is to be had once more.
+func (a *Agent) again(err error) bool { return errors.Is(err, errLeaseOver) || a.retryable(err) }
 
 // finish stores how a run ended and tells it.
 func (a *Agent) finish(ctx context.Context, j job, r task.Result) (task.Result, error) {
@@ -240,9 +224,7 @@ func (a *Agent) finish(ctx context.Context, j job, r task.Result) (task.Result, 
 		return task.Result{TaskID: r.TaskID, Status: task.Running}, nil
 	}
 	if err != nil {
-		if lost := a.store.GiveBackTask(ctx, j.claimed, err.Error()); lost != nil {
-			a.log.ErrorContext(ctx, "hand_back_failed", "task", j.request.TaskID, "error", lost)
-		}
+		a.handBack(ctx, j, err)
 		return task.Result{}, fmt.Errorf("finish %s: %w", r.TaskID, err)
 	}
 	j.claimed = j.claimed.Finish(r, a.now()).To

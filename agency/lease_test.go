@@ -2,12 +2,19 @@ package agency_test
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/steadfast-agents/steadfast/agency"
 	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/store"
 	"github.com/steadfast-agents/steadfast/core/task"
+	"github.com/steadfast-agents/steadfast/internal/fake"
 )
 
 // A handler that takes longer than a lease keeps its claim.
@@ -44,6 +51,112 @@ func TestACancelledRunEnds(t *testing.T) {
 		}
 		if got := w.status(t, "t1"); !got.Cancelled || got.Status != task.Failed {
 			t.Errorf("task %+v, want cancelled", got)
+		}
+	})
+}
+
+// forItsEnd waits for the end of ctx, but not for ever.
+func forItsEnd(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(time.Hour):
+	}
+}
+
+// silent is a table that stops to answer updates.
+type silent struct {
+	store.API
+	fails bool // it refuses them instead
+	on    atomic.Bool
+}
+
+func (s *silent) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	switch {
+	case s.on.Load() && s.fails:
+		return nil, fake.ErrThrottled
+	case s.on.Load():
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return s.API.UpdateItem(ctx, in, o...)
+}
+
+// A run whose lease cannot be renewed ends before another may begin, and the task is to be had again: also where the type calls nothing
+// worth another try.
+func TestARunWhoseLeaseCannotBeRenewedEnds(t *testing.T) {
+	for _, fails := range []bool{true, false} {
+		t.Run(fmt.Sprint("the table refuses ", fails), func(t *testing.T) {
+			table := &silent{fails: fails}
+			change := func(d *definition) {
+				table.API, d.Table.DynamoDB = d.Table.DynamoDB, table
+				d.IsRetryable = func(error) bool { return false }
+			}
+			isolated(t, change, func(t *testing.T, w *world) {
+				var took time.Duration
+				w.review = func(c *ctxOf) error {
+					began := time.Now()
+					table.on.Store(true)
+					forItsEnd(c)
+					table.on.Store(false)
+					took = time.Since(began)
+					return c.Err()
+				}
+				got, err := w.agent.Deliver(t.Context(), request("t1", "ann", "review"), "")
+				if !fault.Retryable(err) || took > task.Lease-task.Margin {
+					t.Errorf("Deliver = %+v, %v after %s, want a fault worth another delivery within %s", got, err, took, task.Lease-task.Margin)
+				}
+				if got := w.status(t, "t1"); got.Status != task.Failed || !got.Retryable || len(got.FailedBy) > 0 {
+					t.Errorf("task %+v, want given back", got)
+				}
+			})
+		})
+	}
+}
+
+// looked is the one promise of ann.
+func (w *world) looked(t *testing.T) agency.Commitment[json.RawMessage] {
+	t.Helper()
+	in, err := w.agent.Inspect(t.Context(), "ann")
+	if err != nil || len(in.Commitments) != 1 {
+		t.Fatalf("Inspect = %+v, %v", in, err)
+	}
+	return in.Commitments[0]
+}
+
+// promised has ann make it, and gives the task that is to keep it.
+func (w *world) promised(t *testing.T) (next task.Request) {
+	t.Helper()
+	if _, err := w.agent.Deliver(t.Context(), request("t1", "ann", "review"), ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(w.status(t, w.looked(t).ChildTaskIDs[0]).Detail), &next); err != nil {
+		t.Fatal(err)
+	}
+	return next
+}
+
+// A run whose task another has taken over leaves alone what it had begun: it is the other's.
+func TestARunThatIsTakenOverTouchesNothing(t *testing.T) {
+	isolated(t, nil, func(t *testing.T, w *world) {
+		next := w.promised(t)
+		w.verdict = func(c *ctxOf, com agency.Commitment[intent]) error {
+			if _, err := c.AdvanceCommitment(com.ID, agency.Start{}); err != nil {
+				return err
+			}
+			later := w.table // of a host to which this one's lease has ended
+			later.Now = func() time.Time { return w.clock.Now().Add(time.Hour) }
+			if _, err := later.StartTask(c, next, task.ClaimBy{Owner: "other", DeliveryID: "d2", Lease: time.Hour}); err != nil {
+				return err
+			}
+			forItsEnd(c)
+			return c.Err()
+		}
+		got, err := w.agent.Deliver(t.Context(), next, "")
+		if err != nil || got.Status != task.Running {
+			t.Errorf("Deliver = %+v, %v, want RUNNING", got, err)
+		}
+		if com := w.looked(t); com.Status != agency.CommitmentEvaluating {
+			t.Errorf("the promise is %s, want evaluating", com.Status)
 		}
 	})
 }

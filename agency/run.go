@@ -51,7 +51,11 @@ func (d typed[P, N, I]) run(ctx context.Context, j job, persona P) (string, erro
 		output, err = c.handle(d.Tasks[j.kind()])
 	}
 	if err != nil {
-		return "", c.failed(err)
+		cause, over := j.ended(ctx, err)
+		if over {
+			return "", cause
+		}
+		return "", c.failed(cause)
 	}
 	if d.Observe != nil {
 		if err := c.observe(); err != nil {
@@ -69,13 +73,13 @@ func (d typed[P, N, I]) prepare(ctx context.Context, j job, persona P) (*Context
 		return nil, fmt.Errorf("scope of %s: %w", j.agentID(), err)
 	}
 	j.scope = scope
-	if err := d.agent.admit(ctx, j); err != nil {
-		return nil, err
-	}
 	c := &Context[P, N, I]{
 		Context: ctx, AgentType: d.Name, AgentID: j.agentID(), Persona: persona, Principal: j.request.Principal, TaskID: j.request.TaskID, Kind: j.kind(),
 		Request: j.request.Request, Trigger: *j.request.Trigger, Scope: j.scope, Now: j.now, Log: d.agent.log.With("task", j.request.TaskID, "agent", j.agentID()),
 		definition: d,
+	}
+	if err := d.agent.admit(ctx, j); err != nil {
+		return nil, c.refused(j, err)
 	}
 	book, err := UpdateState(ctx, d.agent.store, c.key("commitments"), func(b CommitmentBook[I]) (CommitmentBook[I], error) {
 		next, _ := ExpireCommitments(b, j.now, d.CommitmentLimits)
@@ -91,6 +95,19 @@ func (d typed[P, N, I]) prepare(ctx context.Context, j job, persona P) (*Context
 	}
 	c.Agenda, c.agendaRevision = agenda.Value, agenda.Revision
 	return c, nil
+}
+
+// refused is failed for a task that is kept back: a run before this one may have begun to look into something.
+func (c *Context[P, N, I]) refused(j job, cause error) error {
+	if j.claimed.Attempt <= 1 {
+		return cause
+	}
+	book, err := ReadState[CommitmentBook[I]](c, c.definition.agent.store, c.key("commitments"))
+	if err != nil {
+		return err
+	}
+	c.see(book.Value)
+	return c.failed(cause)
 }
 
 // observe brings the agenda in line with what the host sees.
@@ -145,7 +162,7 @@ func (c *Context[P, N, I]) handle(do func(*Context[P, N, I]) (string, error)) (o
 // written the task is not over: the error is that of the write.
 func (c *Context[P, N, I]) failed(cause error) error {
 	var event CommitmentEvent = Closed{TaskID: c.TaskID, Status: CommitmentFailed, Reason: "task_failed"}
-	if a := c.definition.agent; a.retryable(cause) {
+	if a := c.definition.agent; a.again(cause) {
 		if event = (requeue{c.TaskID}); !a.store.Sweeps() { // who delivers again is the caller's affair: it stays as it is
 			return cause
 		}

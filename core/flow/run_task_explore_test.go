@@ -206,33 +206,43 @@ func TestRunTaskLosesItsClaim(t *testing.T) {
 	})
 }
 
-// deaf is a table on which no lease is renewed.
-type deaf struct{ store.Table }
+// deaf is a table on which no lease is renewed: it refuses, or says nothing.
+type deaf struct {
+	store.Table
+	silent bool
+}
 
-func (deaf) RenewTask(context.Context, task.Task, time.Duration) error {
+func (d deaf) RenewTask(ctx context.Context, _ task.Task, _ time.Duration) error {
+	if d.silent {
+		<-ctx.Done()
+	}
 	return fault.New(fault.Unavailable, "the table does not answer")
 }
 
 // TestRunTaskStopsBeforeItsLeaseEnds: a worker that cannot renew its lease stops by its own clock while nobody else may run yet.
 func TestRunTaskStopsBeforeItsLeaseEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := stage.New(&fake.Model{})
-		c := newCrew(s, func(ctx context.Context, _ string) (string, error) {
-			<-ctx.Done()
-			return "too late", nil
-		})
-		c.f.Tasks = deaf{s.Edges.Table}
-		began := time.Now()
-		in := flow.RunTaskIn{Request: task.Request{TaskID: "t", Principal: stage.User, Request: "it"}, DeliveryID: "d"}
-		got, err := c.f.Do(t.Context(), in)
-		if took := time.Since(began); took != task.Lease-task.Margin || !fault.Retryable(err) {
-			t.Errorf("%+v, %v after %s, want a fault to retry after %s", got, err, took, task.Lease-task.Margin)
-		}
-		there, err := s.Edges.Table.Task(t.Context(), "t")
-		if err != nil || there.Status != task.Failed || !there.Retryable {
-			t.Errorf("the row is %s, retryable %t, %v; want it given back", there.Status, there.Retryable, err)
-		}
+	for _, silent := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) { stopsBeforeItsLeaseEnds(t, silent) })
+	}
+}
+
+func stopsBeforeItsLeaseEnds(t *testing.T, silent bool) {
+	s := stage.New(&fake.Model{})
+	c := newCrew(s, func(ctx context.Context, _ string) (string, error) {
+		<-ctx.Done()
+		return "too late", nil
 	})
+	c.f.Tasks = deaf{s.Edges.Table, silent}
+	began := time.Now()
+	in := flow.RunTaskIn{Request: task.Request{TaskID: "t", Principal: stage.User, Request: "it"}, DeliveryID: "d"}
+	got, err := c.f.Do(t.Context(), in)
+	if took := time.Since(began); took != task.Lease-task.Margin || !fault.Retryable(err) {
+		t.Errorf("%+v, %v after %s, want a fault to retry after %s", got, err, took, task.Lease-task.Margin)
+	}
+	there, err := s.Edges.Table.Task(t.Context(), "t")
+	if err != nil || there.Status != task.Failed || !there.Retryable {
+		t.Errorf("the row is %s, retryable %t, %v; want it given back", there.Status, there.Retryable, err)
+	}
 }
 
 // TestRunTaskWhileAnotherRuns: a duplicate builds nothing and is told that the task runs.

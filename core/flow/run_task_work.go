@@ -79,7 +79,9 @@ func (r *taskRun) renew(ctx context.Context) (refused error) {
 		case <-time.After(min(r.Lease/3, left)):
 		}
 		sent := r.Now()
-		err := r.Tasks.RenewTask(ctx, r.claimed, r.Lease)
+		call, cancel := context.WithTimeout(ctx, until.Sub(sent)) // no answer is no renewal
+		err := r.Tasks.RenewTask(call, r.claimed, r.Lease)
+		cancel()
 		switch {
 		case err == nil:
 			until = sent.Add(r.Lease - task.Margin)

@@ -68,10 +68,13 @@ func (o *owner) poll() time.Duration {
 }
 
 // tick looks at the row once and gives it, and renews the lease when nothing has for a while. A table that does not answer ends
-// nothing until the lease is over.
+// nothing until the lease is over, and is waited for no longer.
 func (o *owner) tick(ctx context.Context, state session.State) (now session.State, err error) {
 	sent := o.Now()
-	if sent.Sub(time.Unix(0, o.leased.Load())) >= session.Heartbeat {
+	old := sent.Sub(time.Unix(0, o.leased.Load()))
+	ctx, cancel := context.WithTimeout(ctx, max(session.Lease-session.Margin-old, o.poll()))
+	defer cancel()
+	if old >= session.Heartbeat {
 		now, err = o.Table.Renew(ctx, state.Renew(o.me, sent))
 		if err == nil {
 			o.extended(sent)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -58,13 +59,8 @@ func TestP33RecalledTextNeverStandsBetweenACallAndItsResult(t *testing.T) {
 	bubble(t, helpful, func(t *testing.T, ctx context.Context, s *stage.Stage) {
 		remembering(s)
 		say(t, ctx, s, "my shed is green")
-		died := false
-		s.Acting = func(tc tool.Context) {
-			if !died {
-				died = true
-				fake.Kill(tc)
-			}
-		}
+		var once sync.Once // the tools run side by side
+		s.Acting = func(tc tool.Context) { once.Do(func() { fake.Kill(tc) }) }
 		_, err := s.Send(ctx, id, "use the tools in the shed", as(contract.Preempt, "dlv_2"))
 		must(t, err, s.Rest(ctx, id), s.Check(id))
 		for i, req := range s.Model.Requests()[1:] {
