@@ -96,6 +96,22 @@ func TestReadmeNamesEveryFunction(t *testing.T) {
 	}
 }
 
+// TestArchitectureNamesEveryPackage of the core and each tree beside it.
+func TestArchitectureNamesEveryPackage(t *testing.T) {
+	text := read(t, "docs/architecture.md")
+	for _, p := range packages(t) {
+		tree := p.short()
+		if parts := strings.Split(tree, "/"); parts[0] == "internal" || parts[0] == "agent" {
+			tree = strings.Join(parts[:min(2, len(parts))], "/")
+		} else if parts[0] != "core" {
+			continue
+		}
+		if !strings.Contains(text, "`"+tree+"`") {
+			t.Errorf("docs/architecture.md does not name %s", tree)
+		}
+	}
+}
+
 // TestExportedNamesAreDocumented in the packages that a user of the library reads.
 func TestExportedNamesAreDocumented(t *testing.T) {
 	for _, p := range packages(t) {
