@@ -1,15 +1,11 @@
 package agent
 
-import (
-	"slices"
-
-	"github.com/steadfast-agents/steadfast/core/tool"
-)
+import "github.com/steadfast-agents/steadfast/core/tool"
 
 // Tools are offered to every session and task that does not pick its own by name. Add yours here: tool.New takes a name, a
 // description for the model and a Go function, and infers the schema from its input.
 func Tools() tool.Registry {
-	return slices.Concat(tool.Builtin(), tool.FileTools(), tool.Registry{tool.RemindMe(), publishNote()}, Subagents())
+	return append(append(tool.Builtin(), tool.FileTools()...), tool.RemindMe(), publishNote())
 }
 
 type note struct {

@@ -38,7 +38,7 @@ func (a Assistant) turn(ctx context.Context, tc tool.Context, request string, sh
 	runner.Journal, runner.Watch = d, v.hear
 	tc.Session, tc.Log = tool.Session{ID: a.SessionID}, a.Log
 	out, err := runner.Run(ctx, tc.WithState(a.State), history)
-	answer := Answer{StopReason: out.Stop, Limit: out.Limit, Usage: out.Usage, CostUSD: CostOf(a.Model, "", out.Usage), Steps: out.Steps, State: a.State}
+	answer := Answer{StopReason: out.Stop, Limit: out.Limit, Usage: out.Usage, CostUSD: out.Usage.CostUSD(), Steps: out.Steps, State: a.State}
 	if err != nil {
 		return answer, err
 	}

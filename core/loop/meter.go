@@ -38,22 +38,6 @@ func (m Meter) Cost(modelID string, used model.Usage) (cost money.Amount, ok boo
 	return m.Prices.Cost(cmp.Or(modelID, m.ID), used)
 }
 
-// CostOf is what usage of a model cost in US dollars: nil where the model, as a Meter does, knows no price for the id, which is not
-// the same as zero.
-func CostOf(m Model, modelID string, used model.Usage) *float64 {
-	priced, ok := m.(interface {
-		Cost(modelID string, used model.Usage) (money.Amount, bool)
-	})
-	if !ok {
-		return nil
-	}
-	cost, ok := priced.Cost(modelID, used)
-	if !ok {
-		return nil
-	}
-	return new(cost.Dollars())
-}
-
 // Stream is Model's. Besides the model's faults: Limit with the reason money.OverBudget or money.NoPrice, before anything is asked of the
 // model; Unavailable.
 func (m Meter) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
@@ -66,11 +50,22 @@ func (m Meter) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Ev
 		defer func() { m.settle(ctx, c) }()
 		for event, err := range m.Model.Stream(ctx, req) {
 			c.tally.add(event)
-			if !yield(event, err) {
+			if !yield(m.priced(event, req.ModelID), err) {
 				return
 			}
 		}
 	}
+}
+
+// priced is an event with what it reports to have used priced, where that is known.
+func (m Meter) priced(event model.Event, modelID string) model.Event {
+	report, ok := event.(model.UsageReport)
+	if !ok {
+		return event
+	}
+	cost, ok := m.Cost(modelID, report.Usage)
+	report.Usage.Cost, report.Usage.Priced = int64(cost), ok
+	return report
 }
 
 // call is one in flight.

@@ -149,3 +149,46 @@ func TestBudgetsAreReadOnceInAWhile(t *testing.T) {
 		t.Errorf("after %s: %v, want the budget to count", loop.BudgetsFresh, err)
 	}
 }
+
+// TestUsageIsPricedByTheModelThatWasAsked: the meter's own, or the one that the request names; a sum is known where all of it is.
+func TestUsageIsPricedByTheModelThatWasAsked(t *testing.T) {
+	m := loop.Meter{
+		Model: &fixed{say: []model.Event{model.UsageReport{Usage: model.Usage{InputTokens: 7}}, model.Stop{Reason: model.EndTurn}}}, ID: "m",
+		Prices: money.Prices{"m": {Input: 1}, "other": {Input: 2}, "free": {}},
+	}
+	ask := func(id string) model.Usage {
+		t.Helper()
+		reply, err := model.Collect(m.Stream(t.Context(), model.Request{ModelID: id}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return reply.Usage
+	}
+	tests := []struct {
+		name string
+		ids  []string
+		want string
+	}{
+		{"its own", []string{""}, "$0.000007"},
+		{"another", []string{"other"}, "$0.000014"},
+		{"both", []string{"", "other"}, "$0.000021"},
+		{"a free one", []string{"free", ""}, "$0.000007"},
+		{"one without a price", []string{"", "unknown", ""}, "not known"},
+		{"none", nil, "not known"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var all model.Usage
+			for _, id := range tt.ids {
+				all = all.Add(ask(id))
+			}
+			got := "not known"
+			if cost := all.CostUSD(); cost != nil {
+				got = money.Dollars(*cost).String()
+			}
+			if got != tt.want {
+				t.Errorf("cost %s, want %s", got, tt.want)
+			}
+		})
+	}
+}

@@ -80,7 +80,7 @@ func (o Once) history() []model.Message { return []model.Message{model.Text(mode
 
 // resultOf is the outcome without its answer.
 func resultOf[T any](o Once, out Outcome) Result[T] {
-	return Result[T]{StopReason: out.Stop, Limit: out.Limit, Usage: out.Usage, CostUSD: CostOf(o.Model, "", out.Usage), Steps: out.Steps, State: o.State}
+	return Result[T]{StopReason: out.Stop, Limit: out.Limit, Usage: out.Usage, CostUSD: out.Usage.CostUSD(), Steps: out.Steps, State: o.State}
 }
 
 func (o Once) runner() Runner {

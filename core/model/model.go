@@ -123,17 +123,30 @@ const (
 	StopContextFull StopReason = "model_context_window_exceeded"
 )
 
-// Usage counts tokens. InputTokens excludes those read from or written to a cache.
+// Usage counts tokens, and what they cost. InputTokens excludes those read from or written to a cache.
 type Usage struct {
 	InputTokens      int `json:"inputTokens"`
 	OutputTokens     int `json:"outputTokens"`
 	CacheReadTokens  int `json:"cacheReadTokens"`
 	CacheWriteTokens int `json:"cacheWriteTokens"`
+
+	Cost   int64 `json:"-"` // billionths of a US dollar
+	Priced bool  `json:"-"` // Cost is that of all of it; false where the price of some is not known
+}
+
+// CostUSD is the cost in US dollars; nil where it is not known, which is not the same as zero.
+func (u Usage) CostUSD() *float64 {
+	if !u.Priced {
+		return nil
+	}
+	return new(float64(u.Cost) / 1e9)
 }
 
 // Add gives the sum of both.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{
+		Cost: u.Cost + v.Cost, Priced: u.Priced && v.Priced || u == Usage{} && v.Priced || v == Usage{} && u.Priced,
+
 		InputTokens: add(u.InputTokens, v.InputTokens), OutputTokens: add(u.OutputTokens, v.OutputTokens),
 		CacheReadTokens: add(u.CacheReadTokens, v.CacheReadTokens), CacheWriteTokens: add(u.CacheWriteTokens, v.CacheWriteTokens),
 	}

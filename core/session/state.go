@@ -46,16 +46,19 @@ type TaskRef struct {
 	Fence int64  `dynamodbav:"fence"`
 }
 
-// Spent counts tokens.
+// Spent counts tokens and what they cost.
 type Spent struct {
 	In      int64 `dynamodbav:"in,omitempty"`
 	Out     int64 `dynamodbav:"out,omitempty"`
 	Read    int64 `dynamodbav:"read,omitempty"`    // from a cache
 	Written int64 `dynamodbav:"written,omitempty"` // to a cache
+	Cost    int64 `dynamodbav:"cost,omitempty"`    // billionths of a US dollar
+	Priced  bool  `dynamodbav:"priced,omitempty"`  // Cost is that of all of it
 }
 
 func (s Spent) plus(t Spent) Spent {
-	return Spent{s.In + t.In, s.Out + t.Out, s.Read + t.Read, s.Written + t.Written}
+	priced := s.Priced && t.Priced || s == Spent{} && t.Priced || t == Spent{} && s.Priced
+	return Spent{s.In + t.In, s.Out + t.Out, s.Read + t.Read, s.Written + t.Written, s.Cost + t.Cost, priced}
 }
 
 // Doubt is where the first turn begins whose words no model has accepted yet: a content filter may still refuse them.

@@ -40,7 +40,6 @@ type owner struct {
 	asking   bool     // a step began whose reply is not known to be saved
 	ids      []string // deliveries that the open turn answers
 	config   configuration
-	asks     asks
 	begun    begun
 	places   []session.Place // that let the turn run
 	left     string          // scope of the line that the session has left without a place; who is next has to be woken
@@ -84,7 +83,7 @@ func (o *owner) leave(ctx context.Context, err error) error {
 	case errors.Is(err, errLost):
 		return nil
 	case errors.Is(err, errHandOff) && o.stuck(ctx):
-		if done, err := o.endFailed(ctx, errTimeout, o.spent(ctx)); done && err == nil {
+		if done, err := o.endFailed(ctx, errTimeout, o.spent()); done && err == nil {
 			return nil
 		}
 		return o.handOff(ctx)
@@ -111,9 +110,9 @@ func (o *owner) act(ctx context.Context) (done bool, err error) {
 	case s.Phase == session.Open && s.Withheld:
 		return o.withdraw(ctx)
 	case s.Phase == session.Open && (s.Stopped() || s.Preempted()):
-		return o.endFlagged(ctx, nil, o.spent(ctx))
+		return o.endFlagged(ctx, nil, o.spent())
 	case s.Phase == session.Open && s.Tries > session.MaxTries:
-		return o.endFailed(ctx, task.ErrWorkerLost, o.spent(ctx))
+		return o.endFailed(ctx, task.ErrWorkerLost, o.spent())
 	case s.Phase == session.Open && o.short(ctx):
 		return false, errHandOff
 	case s.Phase == session.Open:

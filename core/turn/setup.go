@@ -48,12 +48,6 @@ func (o *owner) setup(ctx context.Context) (setup, error) {
 	return s, o.addSkills(ctx, &s, config)
 }
 
-// asks says which model a turn asks; "" is the default one.
-type asks struct {
-	turn    int64
-	modelID string
-}
-
 // effective is the configuration of the open turn, a task's own words over the session's, and the task if it has one whose run is still
 // this one.
 func (o *owner) effective(ctx context.Context) (config session.Config, bound *task.Task, err error) {
@@ -69,7 +63,6 @@ func (o *owner) effective(ctx context.Context) (config session.Config, bound *ta
 			override(&config, *bound)
 		}
 	}
-	o.asks = asks{o.state.TurnSeq, config.ModelID}
 	return config, bound, nil
 }
 

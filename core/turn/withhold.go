@@ -47,7 +47,7 @@ func (v *view) drop() {
 }
 
 func less(a, b session.Spent) session.Spent {
-	return session.Spent{In: a.In - b.In, Out: a.Out - b.Out, Read: a.Read - b.Read, Written: a.Written - b.Written}
+	return session.Spent{In: a.In - b.In, Out: a.Out - b.Out, Read: a.Read - b.Read, Written: a.Written - b.Written, Cost: a.Cost - b.Cost, Priced: a.Priced}
 }
 
 // withdraw takes the open turn out of all rows and ends it, and with it the turns before whose words no model had accepted: they may be
@@ -81,9 +81,9 @@ func (o *owner) withdraw(ctx context.Context) (bool, error) {
 	o.history = nil
 	o.Remembered.forget(o.id)
 	if o.state.Stopped() || o.state.Preempted() {
-		return o.endFlagged(ctx, nil, o.spent(ctx))
+		return o.endFlagged(ctx, nil, o.spent())
 	}
-	return o.endBlocked(ctx, o.spent(ctx))
+	return o.endBlocked(ctx, o.spent())
 }
 
 // endBlocked ends a turn whose answer, or question, a content filter withheld.
@@ -131,6 +131,10 @@ func withheldData(e contract.SessionEvent) json.RawMessage {
 		})
 	case "action.result":
 		return edited(e, func(d *contract.ActionResult) { d.Output, _ = json.Marshal(snapshot.Withheld) })
+	case "subagent.called":
+		return edited(e, func(d *contract.SubagentCalled) { d.Request = snapshot.Withheld })
+	case "subagent.completed":
+		return edited(e, func(d *contract.SubagentCompleted) { d.Error = "" })
 	case "action.tool_retry":
 		return edited(e, func(d *contract.ActionToolRetry) { d.Error = "" })
 	case "action.approval_requested":

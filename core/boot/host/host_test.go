@@ -89,12 +89,12 @@ func TestTheModelIsMeteredAndGuarded(t *testing.T) {
 	}
 	used := model.Usage{InputTokens: 1_000_000}
 	for id, want := range map[string]float64{"": 0.06, "acme.best": 2} {
-		if got := loop.CostOf(meter, id, used); got == nil || *got != want {
-			t.Errorf("a million tokens of %q cost %v, want %v", id, got, want)
+		if got, ok := meter.Cost(id, used); !ok || got.Dollars() != want {
+			t.Errorf("a million tokens of %q cost %v, %t, want %v", id, got, ok, want)
 		}
 	}
-	if got := loop.CostOf(meter, "acme.other", used); got != nil {
-		t.Errorf("a model without a price costs %v", *got)
+	if got, ok := meter.Cost("acme.other", used); ok {
+		t.Errorf("a model without a price costs %v", got)
 	}
 	if got := host.Model(e).Guardrail; got != (bedrock.Guardrail{ID: "gr1", Version: "3"}) {
 		t.Errorf("the guardrail is %+v", got)
