@@ -37,6 +37,12 @@ func (t *Turn) Tool(name, id string) contract.ServerMessage {
 	return t.stream(contract.StreamEventBody{CurrentToolUse: &contract.ToolUseBody{Name: name, ToolUseID: id}}, nil)
 }
 
+// Approval tells of a call that waits for a person, or what became of it. It has no seq.
+func (t *Turn) Approval(name, id, status, reason string) contract.ServerMessage {
+	body := contract.ApprovalBody{ActionID: id, Name: name, Status: status, Reason: reason}
+	return contract.ServerMessage{Type: contract.TypeStreamEvent, Event: &contract.StreamEventBody{Approval: &body}, TurnID: t.ID, Fence: t.Fence}
+}
+
 // Reset drops the text behind the first kept code points.
 func (t *Turn) Reset(kept int64) contract.ServerMessage {
 	t.mu.Lock()

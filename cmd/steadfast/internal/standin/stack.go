@@ -3,9 +3,11 @@
 package standin
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -26,6 +28,10 @@ type Stack struct {
 	Say func(p *Peer, m contract.ClientMessage)
 	// Task gives the next state of a task each time it is asked for; nil: 404.
 	Task func(id string, asked int) *contract.TaskResult
+	// Decide takes what somebody says about a call, and gives its status by then; nil: 404. Another one than was asked for is 409.
+	Decide func(call string, d contract.DecideApproval) string
+	// Approvals are those of every session.
+	Approvals []contract.Approval
 	// Sessions are listed newest first, two to a page.
 	Sessions []map[string]any
 
@@ -55,6 +61,7 @@ func New(t testing.TB) *Stack {
 	guarded := map[string]http.HandlerFunc{
 		"POST /agent/connect": s.connect, "POST /agent/tasks": s.createTask, "GET /agent/tasks/{id}": s.getTask,
 		"POST /agent/tasks/{id}/cancel": s.cancelTask, "GET /agent/sessions": s.list,
+		"GET /agent/sessions/{id}/approvals": s.approvals, "POST /agent/sessions/{id}/approvals/{call}": s.decide,
 		"GET /agent/sessions/{id}": s.session, "DELETE /agent/sessions/{id}": s.session,
 	}
 	for route, h := range guarded {
@@ -116,6 +123,7 @@ func (s *Stack) guard(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var body json.RawMessage
 		_ = json.NewDecoder(r.Body).Decode(&body) // no body is fine
+		r.Body = io.NopCloser(bytes.NewReader(body))
 		s.mu.Lock()
 		s.requests = append(s.requests, strings.TrimSpace(fmt.Sprintf("%s %s %s", r.Method, r.URL.RequestURI(), body)))
 		s.mu.Unlock()
@@ -192,6 +200,24 @@ func (s *Stack) session(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	answer(w, 403, contract.ErrorBody{Message: "the session belongs to somebody else", Code: "denied"})
+}
+
+func (s *Stack) approvals(w http.ResponseWriter, _ *http.Request) {
+	answer(w, 200, contract.Approvals{Approvals: append([]contract.Approval{}, s.Approvals...)})
+}
+
+func (s *Stack) decide(w http.ResponseWriter, r *http.Request) {
+	var d contract.DecideApproval
+	if json.NewDecoder(r.Body).Decode(&d) != nil || s.Decide == nil {
+		answer(w, 404, contract.ErrorBody{Message: "no such approval", Code: "not_found"})
+		return
+	}
+	status := s.Decide(r.PathValue("call"), d)
+	if status == "approved" != (d.Decision == contract.Approve) {
+		answer(w, 409, contract.ErrorBody{Message: "the call is " + status + " already", Code: "already_decided"})
+		return
+	}
+	answer(w, 200, contract.Approval{ActionID: r.PathValue("call"), SessionID: r.PathValue("id"), Status: status})
 }
 
 func (s *Stack) socket(w http.ResponseWriter, r *http.Request) {
