@@ -56,8 +56,10 @@ func (open opening) notices() opening {
 
 // open writes a begin.
 func (o *owner) open(ctx context.Context, open opening) (err error) {
-	if err := o.reportSkills(ctx); err != nil {
-		return err
+	if open.Opens() {
+		if err := o.reportSkills(ctx); err != nil {
+			return err
+		}
 	}
 	turnID := fmt.Sprintf("turn_%d", open.To)
 	events := o.openingEvents(open, turnID)

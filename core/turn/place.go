@@ -88,7 +88,8 @@ func blocking(lines []session.Line, s session.State, now time.Time) (places []se
 	return places, nil
 }
 
-// stillWaits reports whether all that the session needs is a place and there is none: then it need not be claimed.
+// stillWaits reports whether all that the session needs is a place of the line that it stands in, and there is none: then it need not be
+// claimed. Where it is another line's it has to change over, so that it keeps nobody behind it waiting.
 func (e *Engine) stillWaits(ctx context.Context, s session.State) (bool, error) {
 	if !s.Standing() || e.Capacity == (Capacity{}) {
 		return false, nil
@@ -98,7 +99,7 @@ func (e *Engine) stillWaits(ctx context.Context, s session.State) (bool, error) 
 		return false, err
 	}
 	_, blocked := blocking(lines, s, e.Now())
-	return blocked != nil, nil
+	return blocked != nil && blocked.Scope == s.QueuedIn, nil
 }
 
 // enter gets the places that the open or next turn needs. waits is true when the session was given up to wait for them.
@@ -147,7 +148,7 @@ func (o *owner) take(ctx context.Context, places []session.Place) error {
 
 // wait gives the session up until a place is left. It is told where it stands once.
 func (o *owner) wait(ctx context.Context, l session.Line) error {
-	w := o.state.Waiter(l.Scope, o.Now())
+	w, was := o.state.Waiter(l.Scope, o.Now()), o.state.QueuedIn
 	writes := []store.Write{store.PutWaiter(w)}
 	if o.state.Queued && o.state.QueuedIn != l.Scope {
 		writes = append(writes, store.DropWaiter(o.state.Waiter(o.state.QueuedIn, o.Now())))
@@ -168,6 +169,9 @@ func (o *owner) wait(ctx context.Context, l session.Line) error {
 	o.wrote(events)
 	o.log.InfoContext(ctx, "waits for a place", "scope", l.Scope)
 	o.wakeNext(ctx, l.Scope) // one may have been left meanwhile, by somebody who saw nobody wait
+	if was != "" && was != l.Scope {
+		o.wakeNext(ctx, was) // whoever stood behind it
+	}
 	return nil
 }
 

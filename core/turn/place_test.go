@@ -184,6 +184,47 @@ func TestPlacesOfAPrincipal(t *testing.T) {
 	})
 }
 
+// TestAPlaceIsNotKeptForWhoCannotTakeIt: two of one user, who may run one, and one of another wait for the stack. While the first runs the
+// second cannot, so the third has its place.
+func TestAPlaceIsNotKeptForWhoCannotTakeIt(t *testing.T) {
+	answer := func(req model.Request) fake.Turn {
+		if strings.Contains(req.Messages[0].PlainText(), "long") {
+			return fake.Say("this", "takes").Pausing(time.Hour)
+		}
+		return helpful(req)
+	}
+	bubble(t, answer, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		s.Engine.Capacity = turn.Capacity{Stack: 2, Principal: 1}
+		lent := func(n int) session.Place {
+			return session.Place{Scope: "stack", Number: n}.Lent("another", session.Me{Owner: "another's", Fence: 1}, s.Clock.Now().Add(time.Hour))
+		}
+		table := s.Edges.Table
+		must(t, table.Commit(ctx, table.TakePlace(lent(1))), table.Commit(ctx, table.TakePlace(lent(2))))
+		for n, text := range []string{"long", "hello", "hello"} {
+			_, err := s.Send(ctx, sid(n), text, func(in *flow.AdmitIn) {
+				if n == 2 {
+					in.Caller = task.User("user-2")
+				}
+			})
+			must(t, err, s.Drain(ctx))
+			time.Sleep(time.Second)
+		}
+		must(t, table.Commit(ctx, store.LeavePlace(lent(1))))
+		ended := make(chan error)
+		go func() { ended <- s.Engine.Do(ctx, sid(0)) }()
+		time.Sleep(time.Minute)
+		must(t, table.Commit(ctx, store.LeavePlace(lent(2))), s.Engine.Do(ctx, sid(1)), s.Drain(ctx))
+		var done []int
+		for n := range 3 {
+			done = append(done, len(told(t, s, sid(n), "turn.completed")))
+		}
+		if diff := cmp.Diff([]int{0, 0, 1}, done); diff != "" {
+			t.Errorf("answered while the first runs (-want +got):\n%s", diff)
+		}
+		must(t, <-ended, s.Drain(ctx), s.Check(sid(0), sid(1), sid(2)), vacant(s))
+	})
+}
+
 // full is a stage with one place, which somebody else's turn has.
 func full(t *testing.T, s *stage.Stage) (place session.Place) {
 	t.Helper()

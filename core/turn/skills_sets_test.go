@@ -80,6 +80,19 @@ func TestABrokenSkillIsReportedOnce(t *testing.T) {
 	})
 }
 
+// TestABrokenSkillIsReportedWithTheFirstTurn: not with messages that were stopped before any began.
+func TestABrokenSkillIsReportedWithTheFirstTurn(t *testing.T) {
+	bubble(t, obedient, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		_, s.Engine.Skills.Found, _ = skill.Parse("agent/skills/broken/SKILL.md", "broken", []byte("---\nname: broken\n---\nDo."))
+		_, err := s.Send(ctx, id, "never mind")
+		must(t, err, stop(&stage.Play{Stage: s}, id, false)(ctx), s.Rest(ctx, id))
+		say(t, ctx, s, "hello")
+		if got := len(told(t, s, id, "skills.reported")); got != 1 {
+			t.Errorf("reported %d times", got)
+		}
+	})
+}
+
 // sender gives skills that were sent, or fails.
 type sender struct {
 	list  []skill.Skill
