@@ -22,7 +22,7 @@ type schedules struct {
 	Dir string `help:"Folder of the Markdown files." default:"agent/schedules" placeholder:"PATH"`
 
 	List  schedulesList  `cmd:"" help:"List the schedules and when each fires next."`
-	Check schedulesCheck `cmd:"" help:"Check all schedules; status 1 if one is wrong."`
+	Check schedulesCheck `cmd:"" help:"Check all schedules and the handlers of reminders; status 1 if one is wrong."`
 	Next  schedulesNext  `cmd:"" help:"Show the next times of a schedule, or of a cron expression."`
 	Run   schedulesRun   `cmd:"" help:"Fire a schedule once at steadfast dev, as production would, and watch it to its end."`
 }
@@ -95,7 +95,8 @@ type schedulesCheck struct{}
 // Run implements the command.
 func (k schedulesCheck) Run(c *cli, s *surroundings) error {
 	set, err := c.Schedules.load()
-	if err != nil {
+	_, handlers := program.Reminders()
+	if err := errors.Join(err, handlers); err != nil {
 		return err
 	}
 	n := len(set.All())
