@@ -1,11 +1,15 @@
 package agent
 
-import "github.com/steadfast-agents/steadfast/core/tool"
+import (
+	"slices"
+
+	"github.com/steadfast-agents/steadfast/core/tool"
+)
 
 // Tools are offered to every session and task that does not pick its own by name. Add yours here: tool.New takes a name, a
 // description for the model and a Go function, and infers the schema from its input.
 func Tools() tool.Registry {
-	return append(append(tool.Builtin(), tool.FileTools()...), tool.RemindMe(), publishNote())
+	return slices.Concat(tool.Builtin(), tool.FileTools(), tool.Registry{tool.RemindMe(), publishNote()}, Subagents())
 }
 
 type note struct {

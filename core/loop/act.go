@@ -24,6 +24,7 @@ type done struct {
 // finished and not saved.
 func (r *run) act(ctx context.Context, calls []model.ToolUse) ([]model.ToolResult, error) {
 	batch, err := r.runBatch(ctx, calls)
+	r.state.Spent.Usage = r.state.Spent.Usage.Add(r.delegated.take())
 	results := make([]model.ToolResult, 0, len(calls))
 	took := make([]time.Duration, 0, len(calls))
 	var waiting []model.ToolUse
@@ -109,7 +110,7 @@ func (r *run) start(ctx context.Context, call model.ToolUse, i int, ends chan<- 
 		}
 	}
 	r.watcher.emit(ToolStarted{Call: call})
-	tc := r.tc.With(ctx)
+	tc := r.tc.With(r.with(ctx, call))
 	tc.ToolUseID = call.ID
 	tc.Retried = func(try int, wait time.Duration, err error) {
 		r.watcher.emit(ToolRetry{Call: call, Try: try, Wait: wait, Err: err})

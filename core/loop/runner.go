@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/steadfast-agents/steadfast/core/fault"
@@ -26,6 +27,8 @@ type Runner struct {
 	// CallPrefix begins the id of every call. Empty: ids are the model's own where no call of the history has them. Where history is not
 	// all there was, as after a compaction, give one that no other turn has: some models count their calls from one again.
 	CallPrefix string
+
+	lineage lineage // of a subagent's run
 
 	Sleep func(ctx context.Context, d time.Duration) error // between attempts; nil: a timer
 	Log   *slog.Logger                                     // nil: discard
@@ -92,6 +95,7 @@ func (r Runner) Run(ctx context.Context, tc tool.Context, history []model.Messag
 	run := r.begin(tc, history)
 	defer run.watcher.close()
 	out, err := run.loop(ctx)
+	run.state.Spent.Usage = run.state.Spent.Usage.Add(run.delegated.take())
 	out.Usage, out.Steps = run.state.Spent.Usage, run.state.Spent.Steps
 	return out, err
 }
@@ -99,13 +103,14 @@ func (r Runner) Run(ctx context.Context, tc tool.Context, history []model.Messag
 // run is one turn under way.
 type run struct {
 	Runner
-	state   State
-	tc      tool.Context
-	tools   map[string]tool.Tool
-	specs   []model.ToolSpec
-	watcher *watcher
-	parker  Parker      // nil: no call can wait
-	answer  *answerTool // of a run whose answer is a call; nil: it is text
+	state     State
+	tc        tool.Context
+	tools     map[string]tool.Tool
+	specs     []model.ToolSpec
+	watcher   *watcher
+	parker    Parker      // nil: no call can wait
+	delegated delegated   // what subagents used and the run has not counted yet
+	answer    *answerTool // of a run whose answer is a call; nil: it is text
 }
 
 func (r Runner) begin(tc tool.Context, history []model.Message) *run {
@@ -122,6 +127,9 @@ func (r Runner) begin(tc tool.Context, history []model.Message) *run {
 	run := &run{Runner: r, tc: tc, tools: make(map[string]tool.Tool, len(r.Tools)), watcher: &watcher{watch: r.Watch}}
 	run.state = State{History: slices.Clone(history), Spent: r.Spent}
 	run.parker, _ = r.Journal.(Parker)
+	if run.lineage.calls == nil {
+		run.lineage.calls = new(atomic.Int64)
+	}
 	for _, t := range r.Tools {
 		spec := t.Spec() // once: one that is inferred takes a while
 		t = described{t, spec}

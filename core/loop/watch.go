@@ -41,6 +41,21 @@ type (
 		Wait time.Duration
 		Err  error
 	}
+	// SubagentStarted says that a call begins to run another agent. ID is the call's, behind those that led to it; Depth counts from 1.
+	SubagentStarted struct {
+		ID, Name string
+		Depth    int
+		Request  string
+	}
+	// SubagentEnded says what it came to. Usage includes that of the subagents below it.
+	SubagentEnded struct {
+		ID, Name string
+		Depth    int
+		Steps    int
+		Usage    model.Usage
+		Took     time.Duration
+		Err      error
+	}
 	// ToolFinished gives the result of a call.
 	ToolFinished struct {
 		Call   model.ToolUse
@@ -49,16 +64,18 @@ type (
 	}
 )
 
-func (StepStarted) event()  {}
-func (Attempt) event()      {}
-func (Reset) event()        {}
-func (Text) event()         {}
-func (Reasoning) event()    {}
-func (ToolUse) event()      {}
-func (Replied) event()      {}
-func (ToolStarted) event()  {}
-func (ToolRetry) event()    {}
-func (ToolFinished) event() {}
+func (StepStarted) event()     {}
+func (Attempt) event()         {}
+func (Reset) event()           {}
+func (Text) event()            {}
+func (Reasoning) event()       {}
+func (ToolUse) event()         {}
+func (Replied) event()         {}
+func (ToolStarted) event()     {}
+func (ToolRetry) event()       {}
+func (ToolFinished) event()    {}
+func (SubagentStarted) event() {}
+func (SubagentEnded) event()   {}
 
 // watcher passes events on, one at a time, until it is closed: a tool left behind must not speak afterwards.
 type watcher struct {

@@ -221,3 +221,34 @@ func callsAreWhole(p *stage.Play) error {
 	}
 	return p.Check(id)
 }
+
+// TestWhoeverCalls steps calls, messages and workers against one session at rest.
+func TestWhoeverCalls(t *testing.T) {
+	call := func(p *stage.Play, text string) act {
+		return settled(calling(p, "write_down", fmt.Sprintf(`{"text":%q}`, text)))
+	}
+	cases := []struct {
+		name    string
+		workers func(p *stage.Play) []act
+	}{
+		{"two calls at once", func(p *stage.Play) []act { return []act{call(p, "a"), call(p, "b")} }},
+		{"a call and a message", func(p *stage.Play) []act {
+			return []act{call(p, "a"), send(p, id, "meanwhile", contract.Preempt), worker(p, id)}
+		}},
+		{"a call and a stop of all", func(p *stage.Play) []act {
+			return []act{call(p, "a"), send(p, id, "meanwhile", contract.Coalesce), func(ctx context.Context) error {
+				_, err := flow.Stop{Edges: p.Edges}.Do(ctx, flow.StopIn{SessionID: id, Caller: stage.User, Clear: true})
+				return err
+			}}
+		}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			fake.ExploreSteps(t, fake.Steps{Name: c.name, Kill: true, Cap: 60, Random: 40, New: func() *fake.Meeting {
+				p := play(func(model.Request) fake.Turn { return fake.Say("Fine.") })
+				before(p, send(p, id, "hello", contract.Preempt), p.Drain)
+				return meeting(p, nil, func() error { return callsAreWhole(p) }, c.workers(p)...)
+			}})
+		})
+	}
+}

@@ -12,7 +12,9 @@ import (
 	"github.com/steadfast-agents/steadfast/core/flow"
 	"github.com/steadfast-agents/steadfast/core/loop"
 	"github.com/steadfast-agents/steadfast/core/model"
+	"github.com/steadfast-agents/steadfast/core/session"
 	"github.com/steadfast-agents/steadfast/core/snapshot"
+	"github.com/steadfast-agents/steadfast/core/tool"
 )
 
 // flushEvery is how long pieces of an answer gather before they are written to the log.
@@ -21,16 +23,17 @@ const flushEvery = 250 * time.Millisecond
 // view shows a run as it goes: pieces to the sockets at once, to the log in rows of many.
 type view struct {
 	*owner
-	turnID  string            // of the turn that is shown: tools that retry come from goroutines of their own
-	names   map[string]string // tools by call id
-	delta   strings.Builder   // text that is not in the buffer yet
-	thought strings.Builder   // reasoning, likewise; one of both is empty
-	flushed time.Time
-	attempt int
-	step    int
-	started time.Time // of the step
-	reply   loop.Replied
-	err     error // why the log can go no further
+	turnID    string            // of the turn that is shown: tools that retry come from goroutines of their own
+	names     map[string]string // tools by call id
+	delta     strings.Builder   // text that is not in the buffer yet
+	thought   strings.Builder   // reasoning, likewise; one of both is empty
+	flushed   time.Time
+	attempt   int
+	step      int
+	started   time.Time // of the step
+	reply     loop.Replied
+	delegated model.Usage // of subagents, not saved yet
+	err       error       // why the log can go no further
 }
 
 // newView begins to show the turn whose history is h.
@@ -78,9 +81,37 @@ func (v *view) show(ctx context.Context, e loop.Event) {
 		v.names[e.Call.ID] = e.Call.Name
 	case loop.ToolFinished:
 		v.begun.ended(e.Result)
+	case loop.SubagentStarted:
+		v.append(contract.SubagentCalled{ID: e.ID, Name: e.Name, Depth: e.Depth, Request: tool.Cut(e.Request, maxTold)})
+	case loop.SubagentEnded:
+		v.subagentEnded(e)
 	case loop.ToolRetry:
 		v.append(contract.ActionToolRetry{ID: e.Call.ID, Name: e.Call.Name, Attempt: e.Try, Error: fault.Public(e.Err)})
 	}
+}
+
+// maxTold is how much of a subagent's request the log tells, in bytes.
+const maxTold = 4000
+
+// subagentEnded tells what a subagent came to. What it used is saved with the results of its step.
+func (v *view) subagentEnded(e loop.SubagentEnded) {
+	done := contract.SubagentCompleted{
+		ID: e.ID, Name: e.Name, Status: string(model.Success), Steps: e.Steps, DurationMs: e.Took.Milliseconds(), Usage: wireUsage(e.Usage),
+	}
+	if e.Err != nil {
+		done.Status, done.Error = string(model.Failure), fault.Public(e.Err)
+	}
+	v.append(done)
+	if e.Depth == 1 { // those below are counted in it
+		v.delegated = v.delegated.Add(e.Usage)
+	}
+}
+
+// takeDelegated gives what subagents used since it was last asked.
+func (v *view) takeDelegated() session.Spent {
+	used := spentOf(v.delegated)
+	v.delegated = model.Usage{}
+	return used
 }
 
 func (v *view) text(ctx context.Context, delta string) {
@@ -192,19 +223,14 @@ func (v *view) said() []contract.EventData {
 // turn or it was cut before there was any text, are shown as one: followers know them from nowhere else.
 func (v *view) last(ctx context.Context, out loop.Outcome) []contract.EventData {
 	limited, text := out.Limit == loop.LimitSteps || out.Limit == loop.LimitTokens, out.Final.PlainText()
-	var data []contract.EventData
-	if !limited { // else the step has ended with its calls
-		data = v.said()
-	}
 	if limited || text == loop.CutText {
 		v.text(ctx, text)
+	}
+	if limited { // the step has ended with its calls
 		v.settleText()
-		data = append(data, contract.MessageCompleted{Text: text})
+		return []contract.EventData{contract.MessageCompleted{Text: text}}
 	}
-	if !limited {
-		data = append(data, v.stepDone(v.step))
-	}
-	return data
+	return append(v.said(), v.stepDone(v.step))
 }
 
 func (v *view) stepDone(step int) contract.StepCompleted {

@@ -126,10 +126,10 @@ func (o *owner) keepFinished(ctx context.Context, finished []model.ToolResult, v
 	data = append(data, tagged...)
 	if calls, missing := openCalls(h.Messages); len(missing) == len(finished) { // only the save was cut
 		data = append(data, contract.ActionsCompleted{IDs: callIDs(calls)}, v.stepDone(v.step))
-		return errors.Join(o.saveWith(ctx, s, session.Spent{}, writes, data...), errHandOff)
+		return errors.Join(o.saveWith(ctx, s, v.takeDelegated(), writes, data...), errHandOff)
 	}
 	events := o.events(o.state.TurnID(), data...)
-	p := session.Progress{Tip: s.ID, NextIndex: o.next + int64(len(events))}
+	p := session.Progress{Tip: s.ID, NextIndex: o.next + int64(len(events)), Spent: v.takeDelegated()}
 	err = o.commit(ctx, o.state.SavePart(o.me, p, o.Now()), true, append(writes, o.eventsWrite(events), store.NewSegment(o.id, *s, o.Now()))...)
 	if err != nil {
 		return err
@@ -202,7 +202,7 @@ func (j *journal) SaveResults(ctx context.Context, step int, results []model.Too
 	}
 	tagged, writes := j.files.tags()
 	data = append(append(data, tagged...), contract.ActionsCompleted{IDs: callIDs(calls)}, j.view.stepDone(step))
-	return j.saveWith(ctx, j.segment(message), session.Spent{}, writes, data...)
+	return j.saveWith(ctx, j.segment(message), j.view.takeDelegated(), writes, data...)
 }
 
 // Boundary takes what came in meanwhile and may join the running turn.

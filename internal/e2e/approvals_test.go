@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -147,6 +149,40 @@ func TestApprovals(t *testing.T) {
 	})
 }
 
+// TestApprovalsOfTasks: in a task's session its principal decides, or who created the task.
+func TestApprovalsOfTasks(t *testing.T) {
+	t.Parallel()
+	s, boss := shared(t), "user-"+uuid.NewString()
+	id := uuid.NewString()
+	s.put(t, contract.RunAgentTask, fmt.Sprintf(`{"taskId":%q,"principal":{"type":"system","id":"nightly"},"createdBy":%q,"tools":["publish_note"],
+		"request":"call publish_note with {\"text\":\"the news\"}"}`, id, sub(boss)), 1)
+	at, call := "/agent/sessions/"+contract.TaskSessionPrefix+id+"/approvals", ""
+	eventually(t, "the call to wait", func() bool {
+		var all contract.Approvals
+		got := s.as(boss, "GET", at, "")
+		if got.status == 200 && json.Unmarshal([]byte(got.body), &all) == nil && len(all.Approvals) == 1 {
+			call = all.Approvals[0].ActionID
+		}
+		return call != ""
+	})
+	s.as("eve", "GET", at, "").is(t, 403)
+	s.as("eve", "POST", at+"/"+call, `{"decision":"approve"}`).is(t, 403)
+	if got := s.finishedYet(boss, id); got {
+		t.Error("the task ended without a decision")
+	}
+	s.as(boss, "POST", at+"/"+call, `{"decision":"approve"}`).is(t, 200)
+	if got := s.finished(boss, id); got["status"] != "COMPLETED" || got["output"] != "publish_note answered: published: the news" {
+		t.Errorf("the task came to %v", got)
+	}
+}
+
+// finishedYet reports whether a task is over.
+func (s stack) finishedYet(user, id string) bool {
+	s.t.Helper()
+	status := s.as(user, "GET", "/agent/tasks/"+id, "").is(s.t, 200)["status"]
+	return status == "COMPLETED" || status == "FAILED"
+}
+
 // TestApprovalsOverASocket: who asked to be told is told, decides over the socket, and hears of a later decision that it is too late.
 func TestApprovalsOverASocket(t *testing.T) {
 	t.Parallel()
@@ -266,8 +302,9 @@ func TestAParkedTurnSurvivesARedeploy(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A flag that is written into binaries makes others of the same sources; elsewhere, for other hosts still use the ones of before.
+	elsewhere := t.TempDir()
 	second := dev(t, data, strings.TrimPrefix(first.info.HTTP, "http://"),
-		"GOFLAGS="+os.Getenv("GOFLAGS")+" -asmflags=-DREDEPLOYED", "XDG_CACHE_HOME="+t.TempDir(), "GOCACHE="+strings.TrimSpace(string(cache)))
+		"GOFLAGS="+os.Getenv("GOFLAGS")+" -asmflags=-DREDEPLOYED", "XDG_CACHE_HOME="+elsewhere, "GOCACHE="+strings.TrimSpace(string(cache)))
 	if got := second.as(user, "GET", "/agent/sessions/"+id, "").is(t, 200); got["status"] != "waiting_approval" {
 		t.Errorf("after the redeploy the session is %v", got)
 	}
@@ -279,4 +316,26 @@ func TestAParkedTurnSurvivesARedeploy(t *testing.T) {
 		t.Errorf("it was published %d times before and %d times after", a, b)
 	}
 	second.rest(t)
+	before, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, now := range binaries(t, elsewhere) { // named by what is in them
+		if slices.Contains(binaries(t, before), now) {
+			t.Errorf("%s was there before the redeploy", now)
+		}
+	}
+}
+
+// binaries are the names of the functions that a local cloud has built into a cache.
+func binaries(t *testing.T, cache string) (names []string) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(cache, "steadfast", "*", "run-turn-*"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no binaries in %s, %v", cache, err)
+	}
+	for _, p := range paths {
+		names = append(names, filepath.Base(p))
+	}
+	return names
 }

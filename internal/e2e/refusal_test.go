@@ -189,7 +189,7 @@ func TestBadMessages(t *testing.T) {
 		{"no JSON", `hello`, "message: is not valid JSON"},
 		{"a list", `[1]`, "message: must be a JSON object"},
 		{"a number as request", `{"request":1,"session_id":"` + id + `"}`, "request: must be a string, is a number"},
-		{"an unknown action", `{"action":"dance","session_id":"` + id + `"}`, `action: "dance" is not one of message, stop, subscribe, ping`},
+		{"an unknown action", `{"action":"dance","session_id":"` + id + `"}`, `action: "dance" is not one of message, stop, subscribe, decide, ping`},
 		{"no session", `{"request":"x"}`, "session_id: must not be empty"},
 		{"no request", `{"request":"  ","session_id":"` + id + `"}`, "request: must not be empty"},
 		{"a task's session", `{"request":"x","session_id":"task-1"}`, "session_id: "},

@@ -1,6 +1,7 @@
 package sam_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,8 +62,8 @@ func TestProjectTemplateFunction(t *testing.T) {
 		t.Errorf("run-turn's asynchronous invocations (-want +got):\n%s", diff)
 	}
 	events := sam.Statement{Actions: []string{"events:PutEvents"}, Resources: []string{bus}}
-	if diff := cmp.Diff(events, got.Policies[1]); diff != "" {
-		t.Errorf("run-turn's second statement (-want +got):\n%s", diff)
+	if !slices.ContainsFunc(got.Policies, func(p sam.Statement) bool { return cmp.Equal(p, events) }) {
+		t.Errorf("run-turn's policies lack %+v: %+v", events, got.Policies)
 	}
 }
 
@@ -74,8 +75,8 @@ func TestProjectTemplateAPIs(t *testing.T) {
 	}
 	var routes []string
 	for _, r := range http.Routes {
-		if !r.Auth {
-			t.Errorf("%s %s needs no token", r.Method, r.Path)
+		if signed := r.Path == "/agent/channels/{channel}/messages"; r.Auth == signed { // what comes there is signed, not a user's
+			t.Errorf("%s %s: a token is asked for: %t", r.Method, r.Path, r.Auth)
 		}
 		routes = append(routes, r.Method+" "+r.Path+" "+r.Function)
 	}
