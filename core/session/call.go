@@ -23,7 +23,7 @@ func (s State) ClaimCall(owner string, now time.Time) (Change, error) {
 
 // EndCall records the call and gives the session up. It is refused when something waits.
 func (s State) EndCall(me Me, p Progress) Change {
-	return Change{s, s.moved(p).released().undue(), cond.And(s.calling(me), nothingPending)}
+	return Change{s, s.moved(p).released().settled(), cond.And(s.calling(me), nothingPending)}
 }
 
 // HandOffCall records the call and leaves the session to who works on what waits. Publish the trigger after this is written.

@@ -302,6 +302,9 @@ func (o *owner) sayFailed(ctx context.Context, status, text string) {
 		o.post(ctx)
 		o.cast.Start(new(o.state.Prompt - 1))
 	}
+	if status == task.ErrBlocked { // by an owner before this one, perhaps
+		o.cast.Withdraw(2)
+	}
 	o.cast.Fail(status, text, o.ids...)
 }
 

@@ -30,7 +30,7 @@ func blocked(out loop.Outcome) bool {
 //	blocked ─▶ STATE withheld ─▶ events ─▶ segments ─▶ the turn ends as blocked
 func (o *owner) withhold(ctx context.Context, v *view, out loop.Outcome) (bool, error) {
 	v.drop()
-	o.cast.Reset(v.attempt + 1)
+	o.cast.Withdraw(v.attempt + 1)
 	p := session.Progress{NextIndex: o.next, Spent: less(spentOf(out.Usage), o.state.Spent)}
 	if err := o.commit(ctx, o.state.Withhold(o.me, p, o.Now()), true); err != nil {
 		return false, err

@@ -40,7 +40,6 @@ var samples = []sample{
 	{"send-message", nil, `202 {deliveryId string sessionId string}`},
 	{"get-session-events", whenIdle, "200 " + turn},
 	{"get-session-files", nil, `200 {files [{bytes number path string}]}`},
-	{"call-tool", nil, `200 {durationMs number id string name string output {time string timezone string weekday string} status string}`},
 	{"list-approvals", nil, `200 {approvals []}`}, // the agent of the samples asks nobody
 	{"resolve-approval", nil, `404 {code string message string}`},
 	{"resolve-approval-from-event", nil, `null`},
@@ -49,6 +48,7 @@ var samples = []sample{
 	{"receive-webhook", nil, `404 {code string message string}`}, // no secret is set: no webhooks are taken
 	{"stream-session", nil, `401 {code string message string}`},
 	{"stream-session", withBearer, "200 " + turn},
+	{"call-tool", nil, `200 {durationMs number id string name string output {time string timezone string weekday string} status string}`},
 	{"stop-session", nil, `202 {stopping bool}`},
 	{"run-agent-task", nil, `null`},
 	{"get-task", whenDone, `200 {output string status string taskId string usage {cacheReadTokens number cacheWriteTokens number inputTokens number outputTokens number}}`},
