@@ -19,6 +19,7 @@ func TestWithdraw(t *testing.T) {
 		turn.Text("a step that was done", nil)
 		turn.Step()
 		turn.Text("and words", nil)
+		turn.Flush()
 		turn.Withdraw(2)
 		turn.Withdraw(2) // there is nothing left to take back
 		late := capable("late")
