@@ -186,6 +186,18 @@ func (b Bus) RequestSession(ctx context.Context, c session.Config) (sessionID st
 	}})
 }
 
+// SendMessage hands a message of a principal into a channel and returns its delivery id, which it makes if the message has none. It needs
+// nothing but PutEvents. Faults: Invalid, Unavailable.
+func (b Bus) SendMessage(ctx context.Context, channel string, p task.Principal, m contract.Message) (deliveryID string, err error) {
+	if m.DeliveryID == "" {
+		m.DeliveryID = "dlv_" + uuid.NewString()
+	}
+	return m.DeliveryID, b.Publish(ctx, Event{contract.SendAgentMessageType, contract.SendAgentMessage{
+		Channel: channel, SessionID: m.SessionID, ContinuationToken: m.ContinuationToken, Message: m.Text, Principal: p,
+		Admission: m.Admission, DeliveryID: m.DeliveryID, Files: m.Files,
+	}})
+}
+
 // EmitTaskCompleted tells what a task came to, under the source the task has. Faults: Invalid, Unavailable.
 func (b Bus) EmitTaskCompleted(ctx context.Context, t task.Task) error {
 	b.Source = or(t.Source, b.Source)

@@ -222,13 +222,15 @@ func TestWhatIsAskedAndTold(t *testing.T) {
 	taskID, err1 := b.RequestTask(ctx, task.Request{TaskID: "t-1", Principal: task.User("u"), Request: "do it", Tools: []string{}})
 	sessionID, err2 := b.RequestSession(ctx, session.Config{SessionID: "s-1", UserID: "u", Title: "Demo"})
 	err3 := b.EmitTaskCompleted(ctx, task.Task{TaskID: "t-1", Status: task.Failed, Error: "boom", Principal: task.System("x")})
-	if err := errors.Join(err1, err2, err3, b.RunTurn(ctx, "s-1")); err != nil || taskID != "t-1" || sessionID != "s-1" {
+	deliveryID, err4 := b.SendMessage(ctx, "hooks", task.System("x"), contract.Message{ContinuationToken: "pr:1", Text: "Why?", DeliveryID: "d-1", Files: map[string]string{"a": "b"}})
+	if err := errors.Join(err1, err2, err3, err4, b.RunTurn(ctx, "s-1")); err != nil || taskID != "t-1" || sessionID != "s-1" || deliveryID != "d-1" {
 		t.Fatalf("ids %q, %q, error %v", taskID, sessionID, err)
 	}
 	want := []string{
 		`Run Agent Task {"taskId":"t-1","principal":{"type":"user","id":"u"},"request":"do it","tools":[]}`,
 		`Create Agent Session {"sessionId":"s-1","userId":"u","title":"Demo"}`,
 		`Agent Task Completed {"taskId":"t-1","status":"FAILED","error":"boom","principal":{"type":"system","id":"x"}}`,
+		`Send Agent Message {"channel":"hooks","continuationToken":"pr:1","message":"Why?","principal":{"type":"system","id":"x"},"deliveryId":"d-1","files":{"a":"b"}}`,
 		`Run Agent Turn {"sessionId":"s-1"}`,
 	}
 	var got []string

@@ -183,7 +183,7 @@ func takesAnything(v any, field string) bool {
 	switch v.(type) {
 	case contract.ScheduleEvent:
 		return field == "delay" // or a number
-	case contract.SessionEvent:
+	case contract.SessionEvent, contract.AgentSessionEvent:
 		return field == "data"
 	case contract.ActionResult:
 		return field == "output"
