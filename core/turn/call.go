@@ -162,6 +162,7 @@ func (o *owner) endCall(ctx context.Context, data []contract.EventData, more []s
 			change = o.state.HandOffCall(o.me, p, o.Now())
 		}
 		if err = o.commitEnd(ctx, change, writes...); err == nil {
+			o.wrote(events)
 			break
 		}
 		if !errors.Is(err, errReload) {
@@ -172,10 +173,15 @@ func (o *owner) endCall(ctx context.Context, data []contract.EventData, more []s
 		}
 		waits = o.state.Pending() > 0
 	}
-	if err == nil && waits {
+	switch {
+	case err != nil:
+		return err
+	case !waits:
+		o.publishLast(ctx)
+	default: // the next owner tells the channel
 		if err := o.Bus.RunTurn(ctx, o.id); err != nil {
 			o.log.WarnContext(ctx, "the trigger was not published, the sweep will", "error", err)
 		}
 	}
-	return err
+	return nil
 }

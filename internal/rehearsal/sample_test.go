@@ -51,9 +51,9 @@ var samples = []sample{
 	{"call-tool", nil, `200 {durationMs number id string name string output {time string timezone string weekday string} status string}`},
 	{"stop-session", nil, `202 {stopping bool}`},
 	{"run-agent-task", nil, `null`},
-	{"get-task", whenDone, `200 {output string status string taskId string usage {cacheReadTokens number cacheWriteTokens number inputTokens number outputTokens number}}`},
+	{"get-task", whenDone, `200 {output string status string taskId string usage {cacheReadTokens number cacheWriteTokens number costUsd number inputTokens number outputTokens number}}`},
 	{"cancel-task", nil, `409 {code string message string}`},
-	{"create-task", nil, `200 {output string status string taskId string usage {cacheReadTokens number cacheWriteTokens number inputTokens number outputTokens number}}`},
+	{"create-task", nil, `200 {output string status string taskId string usage {cacheReadTokens number cacheWriteTokens number costUsd number inputTokens number outputTokens number}}`},
 	{"agency-route", nil, `[{agentId string decision string kind string}]`}, // nobody is a reviewer on a table of its own
 	{"agency-task", nil, `{error string status string taskId string}`},
 	{"agency-check-in", nil, `null`},
