@@ -33,6 +33,7 @@ type cli struct {
 	Send      send      `cmd:"" help:"Say something in a session and leave."`
 	Stop      stop      `cmd:"" help:"Stop a session's turn."`
 	Events    events    `cmd:"" help:"Follow or print a session's events."`
+	Files     files     `cmd:"" help:"The files of a session: list, get."`
 	Approvals approvals `cmd:"" help:"Calls that wait for a person: list, approve, deny."`
 	Skills    skills    `cmd:"" help:"List, check, show, begin and send skills."`
 

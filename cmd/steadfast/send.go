@@ -11,10 +11,11 @@ import (
 
 // send admits a message and does not wait for the answer.
 type send struct {
-	Session    string `arg:"" help:"The session's id."`
-	Message    string `arg:"" help:"What to say; - reads it from stdin."`
-	Admission  string `help:"What it does to a running turn: preempt interrupts it, coalesce waits, reject refuses." enum:"preempt,coalesce,reject" default:"preempt"`
-	DeliveryID string `help:"The same id again is the same message." placeholder:"ID"`
+	Session    string   `arg:"" help:"The session's id."`
+	Message    string   `arg:"" help:"What to say; - reads it from stdin."`
+	Admission  string   `help:"What it does to a running turn: preempt interrupts it, coalesce waits, reject refuses." enum:"preempt,coalesce,reject" default:"preempt"`
+	File       []string `help:"A file for the session's workspace, also as NAME=PATH; may be given again." placeholder:"PATH" sep:"none"`
+	DeliveryID string   `help:"The same id again is the same message." placeholder:"ID"`
 }
 
 // Run implements the command.
@@ -28,12 +29,16 @@ func (d send) Run(c *cli, s *surroundings) error {
 		}
 		d.Message = string(all)
 	}
+	files, err := brought(d.File)
+	if err != nil {
+		return err
+	}
 	cl, err := c.client(ctx)
 	if err != nil {
 		return err
 	}
 	raw, err := cl.Send(ctx, d.Session, contract.SendMessage{
-		Message: d.Message, Admission: contract.Admission(d.Admission), DeliveryID: d.DeliveryID,
+		Message: d.Message, Admission: contract.Admission(d.Admission), DeliveryID: d.DeliveryID, Files: files,
 	})
 	if err != nil {
 		return err
