@@ -7,6 +7,7 @@ import (
 
 	"github.com/steadfast-agents/steadfast/core/channel"
 	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/schedule"
 	"github.com/steadfast-agents/steadfast/core/task"
 )
 
@@ -28,6 +29,9 @@ type said struct {
 	Key   string            `json:"key"`   // names the conversation, such as pr:owner/repo#1
 	Text  string            `json:"text"`  // what is said in it
 	Files map[string]string `json:"files"` // texts for its workspace, by path
+
+	Remind string `json:"remind"` // the conversation looks again after this long, such as 2h; "": it does not
+	Closed bool   `json:"closed"` // what it is about is over: it is not to look again
 }
 
 // hooks is an example that is whole: signed webhooks in, and signed webhooks out that tell what became of each. A message comes back by
@@ -44,13 +48,33 @@ func hooks(c Config) channel.Channel {
 		if err != nil {
 			return err
 		}
-		_, err = ctx.Send(contract.Message{ContinuationToken: m.Key, Text: m.Text, DeliveryID: m.ID, Files: m.Files})
-		return err
+		d, err := ctx.Send(contract.Message{ContinuationToken: m.Key, Text: m.Text, DeliveryID: m.ID, Files: m.Files})
+		if err != nil {
+			return err
+		}
+		return m.remind(ctx, d.SessionID)
 	}
 	if c.URL != "" {
 		ch.Events = tell(channel.Webhook{URL: c.URL, Secret: c.Secret, Channel: ch.ID})
 	}
 	return ch
+}
+
+// remind has the conversation look again, or no more. A webhook that comes twice makes one reminder.
+func (m said) remind(ctx channel.Context, sessionID string) error {
+	switch {
+	case sessionID == "" || ctx.Reminders == nil:
+		return nil
+	case m.Closed:
+		_, err := ctx.Reminders.Cancel(ctx, schedule.ReminderFilter{SessionID: sessionID, Purpose: "recheck"})
+		return err
+	case m.Remind == "":
+		return nil
+	}
+	_, err := ctx.Reminders.Create(ctx, schedule.NewReminder{SessionID: sessionID, Key: m.ID, NewReminder: contract.NewReminder{
+		Purpose: "recheck", Delay: contract.LooseText(m.Remind), Prompt: "Look at this again. Say something only if there is news.",
+	}})
+	return err
 }
 
 // tell posts what a system that follows a conversation wants to know.

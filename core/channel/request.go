@@ -8,6 +8,7 @@ import (
 
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/schedule"
 )
 
 // MaxBody is the largest webhook that is taken, in bytes.
@@ -52,6 +53,7 @@ type Context struct {
 	Principal         contract.Principal // who sent the webhook, or owns the session of the event
 	SessionID         string             // of an event
 	ContinuationToken string             // of an event's session: the channel's own name of the conversation
+	Reminders         schedule.Reminders // of Principal, in Route; nil where the host has none
 	Log               *slog.Logger       // never nil
 
 	send func(contract.Message) (contract.Delivery, error)

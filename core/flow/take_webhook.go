@@ -14,6 +14,7 @@ import (
 type TakeWebhook struct {
 	Edges
 	Channels channel.Set
+	Alarms   Alarms // of the reminders that channels make; nil: they make none
 }
 
 // WebhookIn is a webhook as it came, for the channel that its path names.
@@ -45,7 +46,11 @@ func (f TakeWebhook) Do(ctx context.Context, in WebhookIn) (WebhookOut, error) {
 	}
 	name := key.Hash(in.Headers["steadfast-signature"] + "\n" + string(in.Body))
 	sends := 0
-	cc := channel.NewContext(channel.Context{Context: ctx, Principal: who, Log: f.log()}, func(m contract.Message) (contract.Delivery, error) {
+	from := channel.Context{Context: ctx, Principal: who, Log: f.log()}
+	if f.Alarms != nil {
+		from.Reminders = HostReminders{Reminders{f.Edges, f.Alarms}, who}
+	}
+	cc := channel.NewContext(from, func(m contract.Message) (contract.Delivery, error) {
 		sends++
 		if m.DeliveryID == "" {
 			m.DeliveryID = fmt.Sprintf("hook:%s:%d", name, sends)

@@ -245,6 +245,29 @@ func TestSchedulesThatRemind(t *testing.T) {
 	s.quiet()
 }
 
+// TestWebhooksThatRemind: a channel has a conversation look again, once for each webhook, until its subject is over.
+func TestWebhooksThatRemind(t *testing.T) {
+	t.Parallel()
+	s := start(t, cloud.Options{Parameters: map[string]string{"WebhookSecretParameter": hooksParameter}})
+	for _, body := range []string{
+		`{"id":"c-1","key":"pr:1","text":"PR 1 is open.","remind":"2h"}`, `{"id":"c-1","key":"pr:1","text":"PR 1 is open.","remind":"2h"}`,
+		`{"id":"c-2","key":"pr:2","text":"PR 2 is open.","remind":"2h"}`, `{"id":"c-3","key":"pr:1","text":"PR 1 is merged.","closed":true}`,
+	} {
+		s.hook(body, s.sign(body, time.Now())).is(t, 202)
+	}
+	var list contract.Reminders
+	if err := json.Unmarshal([]byte(s.as("", "GET", "/dev/reminders", "").body), &list); err != nil || len(list.Reminders) != 2 {
+		t.Fatalf("reminders %+v, %v", list, err)
+	}
+	if open, over := list.Reminders[0], list.Reminders[1]; open.Status != "active" || over.Status != "cancelled" || open.SessionID == over.SessionID {
+		t.Errorf("reminders %+v", list)
+	}
+	if got := s.alarms("steadfast"); len(got) != 1 {
+		t.Errorf("alarms %v, want one", got)
+	}
+	s.quiet()
+}
+
 // TestRemindersAreOff: nobody is promised what will not come.
 func TestRemindersAreOff(t *testing.T) {
 	t.Parallel()
