@@ -102,7 +102,7 @@ func (o *owner) endBlocked(ctx context.Context, usage contract.Usage) (bool, err
 	return done, err
 }
 
-// withhold takes what was blocked out of a task that the turn ran. Its long texts go in the same write.
+// withholdTask takes what was blocked out of a task that the turn ran. Parts of its long texts go in the same write.
 func withholdTask(t task.Task, change task.Change) (task.Change, []store.Write) {
 	change.To = change.To.Withhold(snapshot.Withheld)
 	return change, store.DropDetail(t)
