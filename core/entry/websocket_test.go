@@ -203,12 +203,12 @@ func echo(scheme string) map[string]string {
 func TestConnected(t *testing.T) {
 	r := newRig()
 	e := fromSocket("ada", "CONNECT", "")
-	e.QueryStringParameters = map[string]string{"features": "reset, telepathy,reset"}
+	e.QueryStringParameters = map[string]string{"features": "reset, telepathy,approvals,reset"}
 	if got, err := entry.Connected(r.Log, r.Table.PutConnection)(t.Context(), e); err != nil || got.StatusCode != 200 {
 		t.Fatalf("= %+v, %v", got, err)
 	}
 	got, err := r.Table.Connection(t.Context(), "conn=")
-	want := store.Connection{ID: "conn=", UserID: "ada", ConnectedAt: fake.Start().UnixMilli() - 60_000, Features: []string{"reset"}, ExpiresAt: got.ExpiresAt}
+	want := store.Connection{ID: "conn=", UserID: "ada", ConnectedAt: fake.Start().UnixMilli() - 60_000, Features: []string{"reset", "approvals"}, ExpiresAt: got.ExpiresAt}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}

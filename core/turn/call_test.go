@@ -252,3 +252,16 @@ func TestWhoeverCalls(t *testing.T) {
 		})
 	}
 }
+
+// TestExploreCallsOfAChannel: the channel is told of a call as of anything else in the log, whoever dies.
+func TestExploreCallsOfAChannel(t *testing.T) {
+	fake.Explore(t, fake.Flow{Name: "a call, told to its channel", Pairs: 10, Seed: 8, New: func() *fake.Run {
+		p, told := play(func(model.Request) fake.Turn { return fake.Say("Fine.") }), heard{}
+		p.Heard = func(_ context.Context, e contract.AgentSessionEvent) error { return told.note(e) }
+		p.Acts = []act{hook(p, "hello", "d-1"), p.Drain, settled(func(ctx context.Context) error {
+			_, err := p.Engine.Call(ctx, turn.CallIn{SessionID: channelled(p), Caller: stage.User, Name: "write_down", Input: json.RawMessage(`{"text":"a"}`)})
+			return err
+		})}
+		return p.Run(nil, func() error { return told.complete(p) })
+	}})
+}
