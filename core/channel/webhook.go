@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/steadfast-agents/steadfast/core/contract"
@@ -37,6 +39,10 @@ func (w Webhook) Post(ctx Context, e contract.SessionEvent) error {
 	}
 	answer, err := w.client().Do(req)
 	if err != nil {
+		var where *url.Error
+		if errors.As(err, &where) {
+			err = where.Err // without the URL, which may hold a secret
+		}
 		return fault.Wrap(fault.Unavailable, err, "tell %s of event %d", w.Channel, e.Index)
 	}
 	defer func() { _ = answer.Body.Close() }()
