@@ -30,8 +30,8 @@ func (o *output) of(function string) *lines {
 	return &lines{out: o, function: function, showing: o.verbose}
 }
 
-// lines takes what one process prints, keeps the last lines and shows them when the invocation fails. What a process warns of while
-// it starts is shown at once: it is about the program, not about one invocation.
+// lines takes what one process prints, keeps the last lines and shows them when the invocation fails. What a process warns of until
+// its first invocation has ended is shown at once: nearly always it is about the program, not about the invocation.
 type lines struct {
 	out      *output
 	function string
@@ -40,7 +40,7 @@ type lines struct {
 	partial []byte
 	kept    []string
 	showing bool
-	begun   bool
+	begins  int // invocations that began
 }
 
 // Write never fails.
@@ -64,7 +64,7 @@ func (l *lines) Write(b []byte) (int, error) {
 }
 
 func (l *lines) line(s string) {
-	if l.showing || !l.begun && strings.Contains(s, `"level":"WARN"`) {
+	if l.showing || l.begins <= 1 && strings.Contains(s, `"level":"WARN"`) {
 		l.out.print(l.function, s)
 		return
 	}
@@ -88,10 +88,9 @@ func (l *lines) show() {
 func (l *lines) begin() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.begun {
+	if l.begins++; l.begins > 1 {
 		l.kept, l.showing = nil, l.out.verbose
 	}
-	l.begun = true
 }
 
 // flush ends the last line when the process has ended.
