@@ -7,7 +7,9 @@ COUNT    ?= 6
 FIGURES  ?= bin/bench.txt
 
 # Packages whose tests also run under the race detector: all that is shared by goroutines and deploys.
-RACE ?= ./core/... $(wildcard ./agency/...)
+RACE ?= ./core/... ./agency/...
+# Explorations: each runs a flow once for every point at which it can be cut. In them one worker acts at a time.
+EXPLORATIONS := TestWhereverItIsCutOff|WhereverItBreaks|TestWhoever|TestWhateverHappens|Explor
 
 # Tools that are not Go live outside of the project. The version is in the path: a new one is installed beside the old one.
 TOOLS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/steadfast/tools
@@ -52,9 +54,9 @@ skills: ## hold agent/skills against the format
 tidy: ## show what go mod tidy would change; nothing is changed
 	$(GO) mod tidy -diff
 
-race: ## the tests of core under the race detector, which needs a C compiler
+race: ## the tests of core and agency but the explorations under the race detector, which needs a C compiler
 	@command -v $$($(GO) env CC) >/dev/null || { echo "race: no C compiler ($$($(GO) env CC)); set CC"; exit 1; }
-	CGO_ENABLED=1 $(GO) test -race $(RACE)
+	CGO_ENABLED=1 $(GO) test -race -timeout 20m -skip '$(EXPLORATIONS)' $(RACE)
 
 test-interop: ## beside the TypeScript package, on one table and bus; needs Node 20 and npm
 	cd internal/interop/testdata/program && npm ci --loglevel=error
@@ -83,7 +85,7 @@ $(RIE)/aws-lambda-rie:
 	GOFLAGS= CGO_ENABLED=0 GOBIN=$(RIE) $(GO) install github.com/aws/aws-lambda-runtime-interface-emulator/cmd/aws-lambda-rie@$(patsubst aws-lambda-rie-%,%,$(notdir $(RIE)))
 
 explore: ## crash and race exploration: what was explored, flow by flow
-	@$(GO) test -count=1 -v -run 'TestWhereverItIsCutOff|WhereverItBreaks|TestWhoever|TestWhateverHappens|Explor' ./core/loop ./core/flow ./core/turn ./agency ./agent \
+	@$(GO) test -count=1 -v -run '$(EXPLORATIONS)' ./core/loop ./core/flow ./core/turn ./agency ./agent \
 		| awk '/explored |passed [0-9]+ tests|^(FAIL|ok)|--- FAIL/ { sub(/^ *[a-z_]+\.go:[0-9]+: /, ""); print } /^FAIL|--- FAIL/ { bad = 1 } END { exit bad }'
 
 soak: ## what takes long: real waits, long explorations, then each fuzz test for FUZZTIME (1m)
