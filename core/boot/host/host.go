@@ -49,15 +49,28 @@ func (c Content) SkillSet() (skill.Set, []skill.Diagnostic) {
 	return set, append(found, more...)
 }
 
-// Validate reports everything that is wrong with the content. Faults: Invalid.
-func (c Content) Validate() error {
-	tools := c.Tools
-	if set, _ := c.SkillSet(); len(set.ForModel()) > 0 {
-		tools = append(slices.Clone(tools), set.Tools(nil)...)
-	}
-	_, wrong := c.PriceList()
-	return fault.Wrap(fault.Invalid, errors.Join(tools.Validate(), wrong), "agent")
+// opened is the content as it was read, once: reading skills and prices takes a good part of a start.
+type opened struct {
+	skills skill.Set
+	found  []skill.Diagnostic
+	prices money.Prices
+	err    error // everything that is wrong, as Validate gives it
 }
+
+func (c Content) open() (o opened) {
+	var wrong error
+	o.skills, o.found = c.SkillSet()
+	o.prices, wrong = c.PriceList()
+	tools := c.Tools
+	if len(o.skills.ForModel()) > 0 {
+		tools = append(slices.Clone(tools), o.skills.Tools(nil)...)
+	}
+	o.err = fault.Wrap(fault.Invalid, errors.Join(tools.Validate(), wrong), "agent")
+	return o
+}
+
+// Validate reports everything that is wrong with the content. Faults: Invalid.
+func (c Content) Validate() error { return c.open().err }
 
 // PriceList are the built-in ones and the content's before them. Faults: Invalid.
 func (c Content) PriceList() (money.Prices, error) {
@@ -80,6 +93,10 @@ func Model(e boot.Edges) bedrock.Model {
 // Metered is a model under the budgets of scopes, which knows what its answers cost. Unsound prices are left out: Validate tells.
 func (c Content) Metered(e boot.Edges, m bedrock.Model, scopes ...string) loop.Meter {
 	prices, _ := c.PriceList()
+	return metered(e, m, prices, scopes...)
+}
+
+func metered(e boot.Edges, m bedrock.Model, prices money.Prices, scopes ...string) loop.Meter {
 	return loop.Meter{
 		Model: m, ID: cmp.Or(m.ID, bedrock.DefaultModelID), Prices: prices, Ledger: e.Table, Scopes: scopes, NewID: e.NewID, Recent: &loop.BudgetCache{},
 	}
@@ -87,24 +104,28 @@ func (c Content) Metered(e boot.Edges, m bedrock.Model, scopes ...string) loop.M
 
 // MustEngine runs turns with the content. Unsound content ends the process with one log line.
 func MustEngine(e boot.Edges, c Content) *turn.Engine {
-	if err := c.Validate(); err != nil {
-		e.Log.Error(err.Error())
+	o := c.open()
+	if o.err != nil {
+		e.Log.Error(o.err.Error())
 		os.Exit(1)
 	}
-	return Engine(e, c)
+	return engine(e, c, o)
 }
 
 // Engine is MustEngine for content that is known to be sound.
-func Engine(e boot.Edges, c Content) *turn.Engine {
-	set, found := c.SkillSet()
-	for _, d := range found {
+func Engine(e boot.Edges, c Content) *turn.Engine { return engine(e, c, c.open()) }
+
+func engine(e boot.Edges, c Content, o opened) *turn.Engine {
+	for _, d := range o.found {
 		if d.Severity != skill.Note && e.Log != nil {
 			e.Log.Warn("skill: "+d.String(), "code", string(d.Code))
 		}
 	}
 	asked := Model(e)
 	return &turn.Engine{
-		Edges: e.Edges, Model: c.Metered(e, asked, money.Stack), Memories: memories(e), Compaction: compaction(e, asked), Tools: c.Tools, Workspace: c.Workspace, Servers: servers(e), Skills: turn.Skills{Set: set, Found: found, Uploads: &upload.Sessions{Edges: e.Edges}}, Instructions: c.Instructions, Sockets: live.Sockets(e), Strands: e.Strands,
+		Edges: e.Edges, Model: metered(e, asked, o.prices, money.Stack), Memories: memories(e), Compaction: compaction(e, asked),
+		Tools: c.Tools, Workspace: c.Workspace, Servers: servers(e), Instructions: c.Instructions, Sockets: live.Sockets(e), Strands: e.Strands,
+		Skills:     turn.Skills{Set: o.skills, Found: o.found, Uploads: &upload.Sessions{Edges: e.Edges}},
 		Remembered: &turn.Memory{}, Capacity: turn.Capacity{Stack: e.MaxTurns, Principal: e.MaxTurnsOfOne},
 		Approvals: time.Duration(e.ApprovalHours) * time.Hour,
 	}
