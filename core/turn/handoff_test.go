@@ -165,8 +165,11 @@ func TestAWorkerWhoseLeaseIsOverRunsNoTool(t *testing.T) {
 		s.Engine.Limits.Parallel = 1
 		other := *s.Engine
 		other.Remembered = nil
-		s.Acting = func(ctx tool.Context) {
-			s.Acting = nil
+		var over atomic.Bool
+		s.Acting = func(tool.Context) {
+			if over.Swap(true) {
+				return
+			}
 			s.Clock.Advance(session.Lease + session.Margin + time.Second)
 			must(t, other.Do(context.Background(), id))
 		}

@@ -361,11 +361,11 @@ func TestAHandOffKeepsThePlace(t *testing.T) {
 func TestAPlaceThatWasLost(t *testing.T) {
 	bubble(t, helpful, func(t *testing.T, ctx context.Context, s *stage.Stage) {
 		s.Engine.Capacity = turn.Capacity{Stack: 1}
+		var lent atomic.Bool // the tools of a step run side by side
 		s.Acting = func(tc tool.Context) {
-			if tc.ToolUseID != "call_11" {
+			if tc.ToolUseID != "call_11" || lent.Swap(true) {
 				return
 			}
-			s.Acting = nil
 			other := session.Place{Scope: "stack", Number: 1}.Lent("another", session.Me{Owner: "another's", Fence: 1}, s.Clock.Now())
 			must(t, s.Edges.Table.Commit(ctx, dropPlace(t, s)), s.Edges.Table.Commit(ctx, s.Edges.Table.TakePlace(other)))
 			takes(tc, time.Minute)
