@@ -28,7 +28,27 @@ type eval struct {
 	Compare   evalCompare   `cmd:"" help:"Two iterations side by side; the last two when none are given."`
 }
 
-// subjectFolder is the folder of a skill that is given by path or, if it is one of agent/skills, by name.
+// openSubject opens the skill that is given by path or, if it is one of agent/skills, by name. It must be closed.
+func openSubject(arg string) (*evals.Subject, error) {
+	dir := subjectFolder(arg)
+	subject, err := evals.Open(dir)
+	if !fault.Is(err, fault.NotFound) {
+		return subject, err
+	}
+	message := fmt.Sprintf("there is no skill %s", arg)
+	names := ownSkillNames()
+	flat := filepath.Join(ownSkills, arg+".md")
+	switch _, missing := os.Stat(flat); {
+	case missing == nil:
+		message = fmt.Sprintf("%s is one file; only a folder has room for evals: make it %s", flat, filepath.Join(ownSkills, arg, skill.FileName))
+	case len(names) > 0:
+		message += "; " + ownSkills + " has: " + strings.Join(names, ", ")
+	default:
+		message += ", neither as a folder nor in " + ownSkills
+	}
+	return nil, &client.Error{Code: string(fault.NotFound), Message: message}
+}
+
 func subjectFolder(arg string) string {
 	if filepath.Base(arg) == skill.FileName {
 		arg = filepath.Dir(arg)
@@ -39,6 +59,15 @@ func subjectFolder(arg string) string {
 		}
 	}
 	return arg
+}
+
+// ownSkillNames are the folders of agent/skills that hold a skill.
+func ownSkillNames() (names []string) {
+	found, _ := filepath.Glob(filepath.Join(ownSkills, "*", skill.FileName)) // the pattern is sound
+	for _, file := range found {
+		names = append(names, filepath.Base(filepath.Dir(file)))
+	}
+	return names
 }
 
 func isFolder(path string) bool {
@@ -102,7 +131,7 @@ const firstQueries = `[
 
 // Run implements the command.
 func (i evalInit) Run(_ *cli, s *surroundings) error {
-	subject, err := evals.Open(subjectFolder(i.Skill))
+	subject, err := openSubject(i.Skill)
 	if err != nil {
 		return err
 	}
@@ -166,7 +195,7 @@ func (r evalRun) Run(c *cli, s *surroundings) error {
 	if r.Runs < 1 {
 		return &client.Error{Code: string(fault.Invalid), Message: "--runs must be at least 1"}
 	}
-	subject, err := evals.Open(subjectFolder(r.Skill))
+	subject, err := openSubject(r.Skill)
 	if err != nil {
 		return err
 	}
@@ -181,7 +210,7 @@ func (r evalRun) Run(c *cli, s *surroundings) error {
 		Runs: r.Runs, Jobs: r.Jobs, Timeout: r.Timeout, New: r.New, Progress: s.progressOf(),
 	}
 	if r.Baseline != "" {
-		if runner.Old, err = evals.Open(r.Baseline); err != nil {
+		if runner.Old, err = openSubject(r.Baseline); err != nil {
 			return err
 		}
 		defer runner.Old.Close()

@@ -51,7 +51,7 @@ func (s *surroundings) printComparison(c evals.Comparison) error {
 	w := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "WITH THE SKILL\titeration %d\titeration %d\tdifference\n", c.From, c.To)
 	for _, m := range c.Metrics {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", m.Name, stat(m.From), stat(m.To), signed(&m.Difference))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", m.Name, stat(m.From), stat(m.To), signed(m.Difference))
 	}
 	for _, e := range c.Evals {
 		fmt.Fprintf(w, "%s\t%s\t%s\t\n", e.Eval, rate(e.From), rate(e.To))

@@ -19,7 +19,7 @@ type ofIteration struct {
 
 // open finds the iteration. The subject must be closed.
 func (o ofIteration) open(c *cli) (subject *evals.Subject, w evals.Workspace, n int, err error) {
-	if subject, err = evals.Open(subjectFolder(o.Skill)); err != nil {
+	if subject, err = openSubject(o.Skill); err != nil {
 		return nil, "", 0, err
 	}
 	w, n = workspaceOf(c.Eval.Workspace, subject), o.Iteration

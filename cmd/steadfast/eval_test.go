@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -103,6 +104,63 @@ func TestTriggerCommands(t *testing.T) {
 	if !strings.HasPrefix(r.out.String(), "ITERATION  TRAIN") {
 		t.Errorf("report: %s", r.out.String())
 	}
+}
+
+// TestTriggerQueriesMayChange: a split that is no longer of the skill's queries is told; fresh queries need none.
+func TestTriggerQueriesMayChange(t *testing.T) {
+	start := at(t)
+	query := func(words string, yes bool) string {
+		return fmt.Sprintf(`{"query":%q,"should_trigger":%t}`, words, yes)
+	}
+	four := strings.Join([]string{query(`call activate_skill with {"name":"refund"}`, true), query("give it back", true), query("hello", false), query("bye", false)}, ",")
+	skillFolder(t, map[string]string{
+		"x/refund/SKILL.md": "---\nname: refund\ndescription: Gives money back.\n---\nAsk.", "x/refund/evals/triggers.json": "[" + four + "]",
+		"others.json": "[" + strings.ReplaceAll(four, "bye", "so long") + "]", "fresh.json": "[" + query(`call activate_skill with {"name":"refund"} now`, true) + "]",
+	})
+	do := func(args ...string) (out, err string) {
+		t.Helper()
+		r := start("")
+		r.run(t, 0, args...)
+		return r.out.String(), r.err.String()
+	}
+	const told = "the queries have changed since they were split"
+	do("trigger", "split", "x/refund")
+	if _, err := do("trigger", "run", "x/refund", "--runs", "1"); strings.Contains(err, told) {
+		t.Errorf("nothing has changed: %s", err)
+	}
+	if err := os.WriteFile("x/refund/evals/triggers.json", []byte("["+strings.Replace(four, "hello", "hi", 1)+"]"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := do("trigger", "run", "x/refund", "--runs", "1"); !strings.Contains(err, told) {
+		t.Errorf("the skill's queries have changed: %s", err)
+	}
+	do("trigger", "split", "x/refund", "--queries", "others.json", "--force")
+	if _, err := do("trigger", "run", "x/refund", "--runs", "1"); strings.Contains(err, told) {
+		t.Errorf("a split of another file is not of the skill's: %s", err)
+	}
+	out, _ := do("trigger", "run", "x/refund", "--queries", "fresh.json")
+	if !strings.Contains(out, "fresh: 1 of 1 queries pass (1)") {
+		t.Errorf("fresh queries: %s", out)
+	}
+}
+
+// TestWhichSkillIsMissing: who names one that is not there is told which there are.
+func TestWhichSkillIsMissing(t *testing.T) {
+	start := at(t)
+	missing := func(want string, args ...string) {
+		t.Helper()
+		r := start("")
+		r.run(t, 1, args...)
+		same(t, strings.Join(args, " "), r.err.String(), "steadfast: "+want+"\n")
+	}
+	missing("there is no skill x, neither as a folder nor in agent/skills", "eval", "run", "x")
+	skillFolder(t, map[string]string{"agent/skills/b/SKILL.md": "---", "agent/skills/a/SKILL.md": "---", "agent/skills/flat.md": "Do it."})
+	for _, command := range [][]string{
+		{"eval", "run"}, {"eval", "init"}, {"eval", "grade"}, {"eval", "report"}, {"eval", "compare"}, {"trigger", "split"}, {"trigger", "run"}, {"trigger", "report"},
+	} {
+		missing("there is no skill nonsense; agent/skills has: a, b", append(command, "nonsense")...)
+	}
+	missing("agent/skills/flat.md is one file; only a folder has room for evals: make it agent/skills/flat/SKILL.md", "eval", "run", "flat")
 }
 
 // TestExampleSkills: their evals run, pass with the skill, and are the better for it; their queries split.

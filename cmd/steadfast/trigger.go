@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"text/tabwriter"
@@ -22,54 +21,11 @@ type trigger struct {
 	Report triggerReport `cmd:"" help:"Show the iterations, the best of them, and what failed in the train set."`
 }
 
-type triggerSplit struct {
-	Skill   string  `arg:"" help:"The skill's folder, or its name in agent/skills."`
-	Queries string  `help:"Another file of queries." placeholder:"FILE"`
-	Seed    uint64  `help:"Of the shuffle; it is kept with the split." default:"42" placeholder:"N"`
-	Holdout float64 `help:"Part of the queries held back for validation." default:"0.4" placeholder:"FRACTION"`
-	Force   bool    `help:"Replace a split that is there: results before and after do not compare."`
-}
-
-// Run implements the command.
-func (t triggerSplit) Run(c *cli, s *surroundings) error {
-	subject, err := evals.Open(subjectFolder(t.Skill))
-	if err != nil {
-		return err
-	}
-	defer subject.Close()
-	split, err := t.split(subject)
-	if err != nil {
-		return err
-	}
-	w := workspaceOf(c.Trigger.Workspace, subject)
-	if err := w.WriteSplit(split, t.Force); err != nil {
-		return err
-	}
-	return s.answer(split, "%d queries to train, %d to validate, seed %d: %s", len(split.Train), len(split.Validation), split.Seed, shown(w.SplitFile()))
-}
-
-func (t triggerSplit) split(subject *evals.Subject) (evals.Split, error) {
-	var data []byte
-	var err error
-	if t.Queries != "" {
-		data, err = os.ReadFile(t.Queries)
-	} else {
-		data, err = subject.Read(evals.TriggerFile)
-	}
-	if err != nil {
-		return evals.Split{}, fmt.Errorf("read the queries: %w", err)
-	}
-	queries, err := evals.ParseQueries(data)
-	if err != nil {
-		return evals.Split{}, err
-	}
-	return evals.SplitQueries(queries, t.Seed, t.Holdout)
-}
-
 type triggerRun struct {
 	runsModel
 	Skill     string  `arg:"" help:"The skill's folder, or its name in agent/skills."`
 	Set       string  `help:"Which queries." default:"train" enum:"train,validation,all"`
+	Queries   string  `help:"Ask those of a file in place of a set: fresh ones, which have guided no change." placeholder:"FILE"`
 	Runs      int     `help:"Of each query." default:"3" placeholder:"N"`
 	Threshold float64 `help:"The rate above which a query counts as triggering." default:"0.5" placeholder:"RATE"`
 	Inclusive bool    `help:"A rate at the threshold triggers, too."`
@@ -84,19 +40,13 @@ func (t triggerRun) Run(c *cli, s *surroundings) error {
 	if t.Runs < 1 || t.Threshold < 0 || t.Threshold > 1 {
 		return &client.Error{Code: string(fault.Invalid), Message: "--runs must be at least 1 and --threshold from 0 to 1"}
 	}
-	subject, err := evals.Open(subjectFolder(t.Skill))
+	subject, err := openSubject(t.Skill)
 	if err != nil {
 		return err
 	}
 	defer subject.Close()
 	w := workspaceOf(c.Trigger.Workspace, subject)
-	split, err := w.ReadSplit()
-	if fault.Is(err, fault.NotFound) {
-		split, err = triggerSplit{Seed: evals.DefaultSeed, Holdout: evals.DefaultHoldout}.split(subject)
-		if err == nil {
-			err = w.WriteSplit(split, false)
-		}
-	}
+	split, fresh, err := t.queries(s, w, subject)
 	if err != nil {
 		return err
 	}
@@ -111,8 +61,8 @@ func (t triggerRun) Run(c *cli, s *surroundings) error {
 	}
 	defer closeOthers()
 	result, n, err := evals.Trigger{
-		Agent: agent, ModelName: t.Model, Subject: subject, Others: others, Workspace: w, Split: split, Set: t.Set, Runs: t.Runs, Jobs: t.Jobs,
-		Timeout: t.Timeout, Threshold: t.Threshold, Inclusive: t.Inclusive, New: t.New,
+		Agent: agent, ModelName: t.Model, Subject: subject, Others: others, Workspace: w, Split: split, Set: t.Set, Fresh: fresh,
+		Runs: t.Runs, Jobs: t.Jobs, Timeout: t.Timeout, Threshold: t.Threshold, Inclusive: t.Inclusive, New: t.New,
 		Progress: func(done, errored, n int) {
 			if done%10 == 0 || done == n {
 				s.note("%d/%d runs, %d failed", done, n, errored)
@@ -164,8 +114,8 @@ func (s *surroundings) printTriggers(r evals.TriggerResult, n int) error {
 		return fmt.Errorf("print: %w", err)
 	}
 	m := r.Summary
-	s.print(nil, "iteration %d, %s: %d of %d queries pass (%.4g); precision %.4g, recall %.4g, accuracy %.4g; %d runs failed",
-		n, r.Set, m.Passed, m.Total-m.Undecided, m.PassRate, m.Precision, m.Recall, m.Accuracy, m.Errored)
+	s.print(nil, "iteration %d, %s: %d of %d queries pass (%s); precision %.4g, recall %.4g, accuracy %s; %d runs failed",
+		n, r.Set, m.Passed, m.Total-m.Undecided, rate(m.PassRate), m.Precision, m.Recall, rate(m.Accuracy), m.Errored)
 	return nil
 }
 
@@ -175,7 +125,7 @@ type triggerReport struct {
 
 // Run implements the command.
 func (t triggerReport) Run(c *cli, s *surroundings) error {
-	subject, err := evals.Open(subjectFolder(t.Skill))
+	subject, err := openSubject(t.Skill)
 	if err != nil {
 		return err
 	}

@@ -88,7 +88,7 @@ type RunScore struct {
 	Eval          string   `json:"eval"`
 	Configuration string   `json:"configuration"`
 	Run           int      `json:"run"`
-	PassRate      *float64 `json:"pass_rate"`
+	PassRate      *float64 `json:"pass_rate"` // not rounded; nil without assertions
 	TimeSeconds   float64  `json:"time_seconds"`
 	Tokens        int      `json:"tokens"`
 	Results       []Result `json:"results,omitempty"`
@@ -118,7 +118,7 @@ func Aggregate(i Iteration, baseline string, runs int) (Benchmark, error) {
 	for _, name := range configurations {
 		b.RunSummary.Configurations = append(b.RunSummary.Configurations, b.measure(name))
 	}
-	b.RunSummary.Delta = delta(b.RunSummary.Configurations[0], b.RunSummary.Configurations[1])
+	b.RunSummary.Delta = delta(b.values(WithSkill), b.values(baseline))
 	b.Patterns = b.patterns(baseline)
 	return b, writeJSON(filepath.Join(string(i), BenchmarkFile), b)
 }
@@ -176,33 +176,33 @@ func (b *Benchmark) add(dir string, r RunScore) error {
 	if grading.Summary.Total == 0 {
 		b.Ungraded = append(b.Ungraded, name)
 	}
-	r.PassRate, r.Results = grading.Summary.PassRate, grading.Results
+	r.PassRate, r.Results = grading.Summary.exact(), grading.Results
 	r.TimeSeconds, r.Tokens = float64(timing.DurationMs)/1000, timing.TotalTokens
 	b.Runs = append(b.Runs, r)
 	return nil
 }
 
-// measure pools all runs of a configuration.
-func (b *Benchmark) measure(name string) Configuration {
-	var rates, seconds, tokens []float64
+// values are what the runs of a configuration came to, those of all cases together.
+type values struct{ rates, seconds, tokens []float64 }
+
+func (b *Benchmark) values(configuration string) (v values) {
 	for _, r := range b.Runs {
-		if r.Configuration != name {
+		if r.Configuration != configuration {
 			continue
 		}
 		if r.PassRate != nil {
-			rates = append(rates, *r.PassRate)
+			v.rates = append(v.rates, *r.PassRate)
 		}
-		seconds, tokens = append(seconds, r.TimeSeconds), append(tokens, float64(r.Tokens))
+		v.seconds, v.tokens = append(v.seconds, r.TimeSeconds), append(v.tokens, float64(r.Tokens))
 	}
-	return Configuration{Name: name, PassRate: Measure(rates), TimeSeconds: Measure(seconds), Tokens: Measure(tokens)}
+	return v
 }
 
-func delta(skill, baseline Configuration) Delta {
-	minus := func(a, b Stat) *float64 {
-		if a.N == 0 || b.N == 0 {
-			return nil
-		}
-		return new(round(a.Mean - b.Mean))
-	}
-	return Delta{minus(skill.PassRate, baseline.PassRate), minus(skill.TimeSeconds, baseline.TimeSeconds), minus(skill.Tokens, baseline.Tokens)}
+func (b *Benchmark) measure(configuration string) Configuration {
+	v := b.values(configuration)
+	return Configuration{Name: configuration, PassRate: Measure(v.rates), TimeSeconds: Measure(v.seconds), Tokens: Measure(v.tokens)}
+}
+
+func delta(skill, baseline values) Delta {
+	return Delta{difference(skill.rates, baseline.rates), difference(skill.seconds, baseline.seconds), difference(skill.tokens, baseline.tokens)}
 }

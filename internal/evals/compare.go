@@ -17,10 +17,10 @@ type Comparison struct {
 
 // MetricRow is one measure.
 type MetricRow struct {
-	Name       string  `json:"name"`
-	From       Stat    `json:"from"`
-	To         Stat    `json:"to"`
-	Difference float64 `json:"difference"`
+	Name       string   `json:"name"`
+	From       Stat     `json:"from"`
+	To         Stat     `json:"to"`
+	Difference *float64 `json:"difference"` // nil where one of them has no run
 }
 
 // EvalRow is the mean pass rate of one case; nil where it has none.
@@ -33,13 +33,12 @@ type EvalRow struct {
 // Compare compares what the skill's configuration came to.
 func Compare(from, to int, a, b Benchmark) Comparison {
 	c := Comparison{From: from, To: to, Gained: []string{}, Lost: []string{}, Metrics: []MetricRow{}, Evals: []EvalRow{}}
-	x, y := a.measure(WithSkill), b.measure(WithSkill)
-	for _, m := range []MetricRow{
-		{Name: "pass rate", From: x.PassRate, To: y.PassRate}, {Name: "seconds", From: x.TimeSeconds, To: y.TimeSeconds},
-		{Name: "tokens", From: x.Tokens, To: y.Tokens},
-	} {
-		m.Difference = round(m.To.Mean - m.From.Mean)
-		c.Metrics = append(c.Metrics, m)
+	x, y := a.values(WithSkill), b.values(WithSkill)
+	for _, m := range []struct {
+		name     string
+		from, to []float64
+	}{{"pass rate", x.rates, y.rates}, {"seconds", x.seconds, y.seconds}, {"tokens", x.tokens, y.tokens}} {
+		c.Metrics = append(c.Metrics, MetricRow{m.name, Measure(m.from), Measure(m.to), difference(m.to, m.from)})
 	}
 	before, after := a.rates(), b.rates()
 	for _, name := range union(before, after) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"iter"
 	"os"
@@ -222,5 +223,34 @@ func TestAnIteration(t *testing.T) {
 		if n := strings.Count(req.Messages[0].PlainText(), "Refund order"); n != 1 || strings.Contains(req.System, "available_skills") {
 			t.Errorf("a run begins with %q and %q", req.System, req.Messages[0].PlainText())
 		}
+	}
+}
+
+// TestRoundedOnce: rates of 2/3 and 1/2 with the skill, 1/3 and 1/2 without. The means are 7/12 and 5/12, the difference 1/6; from
+// rates that were rounded themselves the first would be 0.5834.
+func TestRoundedOnce(t *testing.T) {
+	i := evals.Workspace(t.TempDir()).Iteration(1)
+	for dir, results := range map[string]string{
+		"eval-a/with_skill": "110", "eval-b/with_skill": "10", "eval-a/without_skill": "100", "eval-b/without_skill": "10",
+	} {
+		var g evals.Grading
+		for n, c := range results {
+			g.Results = append(g.Results, evals.Result{Text: fmt.Sprint(n), Passed: c == '1'})
+		}
+		raw, err := json.Marshal(g)
+		path := filepath.Join(string(i), filepath.FromSlash(dir))
+		must(t, err, os.MkdirAll(path, 0o755), os.WriteFile(filepath.Join(path, "grading.json"), raw, 0o644),
+			os.WriteFile(filepath.Join(path, "timing.json"), []byte(`{"total_tokens":1,"duration_ms":1}`), 0o644))
+	}
+	_, err := evals.Aggregate(i, evals.WithoutSkill, 1)
+	must(t, err)
+	b, err := evals.ReadBenchmark(i)
+	must(t, err)
+	got := []float64{b.RunSummary.Configurations[0].PassRate.Mean, b.RunSummary.Configurations[1].PassRate.Mean, *b.RunSummary.Delta.PassRate}
+	if diff := cmp.Diff([]float64{0.5833, 0.4167, 0.1667}, got); diff != "" {
+		t.Errorf("means and difference (-want +got):\n%s", diff)
+	}
+	if c := evals.Compare(1, 1, b, b); c.Metrics[0].From.Mean != 0.5833 {
+		t.Errorf("compared: %+v", c.Metrics[0])
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+
+	"github.com/steadfast-agents/steadfast/core/fault"
 )
 
 // Feedback is what a person says about the cases of an iteration, by their folders. An empty text: it is fine.
@@ -50,8 +52,11 @@ func (f Feedback) Write(i Iteration) error {
 	return writeJSON(filepath.Join(string(i), FeedbackFile), map[string]string(f))
 }
 
-// ReadBenchmark reads benchmark.json. Faults: fs.ErrNotExist when there is none.
+// ReadBenchmark reads benchmark.json. Faults: NotFound.
 func ReadBenchmark(i Iteration) (b Benchmark, err error) {
 	err = readJSON(filepath.Join(string(i), BenchmarkFile), &b)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fault.New(fault.NotFound, "%s has no %s: aggregate it first", string(i), BenchmarkFile)
+	}
 	return b, err
 }

@@ -19,7 +19,7 @@ type Result struct {
 	By       string `json:"by,omitempty"` // check, script or judge
 }
 
-// Grading is the grade of a run. Digest identifies the assertions it was graded by.
+// Grading is the grade of a run. Digest identifies the assertions it was graded by, and the scripts of them.
 type Grading struct {
 	Results []Result `json:"assertion_results"`
 	Summary Summary  `json:"summary"`
@@ -43,10 +43,18 @@ func summarize(results []Result) Summary {
 		}
 	}
 	s.Failed = s.Total - s.Passed
-	if s.Total > 0 {
-		s.PassRate = new(round(float64(s.Passed) / float64(s.Total)))
+	if rate := s.exact(); rate != nil {
+		s.PassRate = new(round(*rate))
 	}
 	return s
+}
+
+// exact is the pass rate before it is rounded: what is computed from it is rounded once.
+func (s Summary) exact() *float64 {
+	if s.Total == 0 {
+		return nil
+	}
+	return new(float64(s.Passed) / float64(s.Total))
 }
 
 // UnmarshalJSON takes the results also under the name expectations, and counts them itself.
@@ -121,11 +129,11 @@ func (g Grader) one(ctx context.Context, j job) (kept, there bool, err error) {
 	if !exists(filepath.Join(j.dir, timingFile)) {
 		return false, false, nil
 	}
-	asked, err := json.Marshal(j.c.Assertions)
+	digest, err := g.digest(j.c)
 	if err != nil {
-		return false, true, fmt.Errorf("encode assertions: %w", err)
+		return false, true, err
 	}
-	digest, path := digestOf(string(asked)), filepath.Join(j.dir, gradingFile)
+	path := filepath.Join(j.dir, gradingFile)
 	var old Grading
 	if err := readJSON(path, &old); err == nil && old.Digest == digest && !g.Again {
 		return true, true, nil
@@ -144,6 +152,23 @@ func (g Grader) one(ctx context.Context, j job) (kept, there bool, err error) {
 	}
 	grading.Summary = summarize(grading.Results)
 	return false, true, writeJSON(path, grading)
+}
+
+// digest identifies what a case is graded by. A script that cannot be read is told when it is to run.
+func (g Grader) digest(c Case) (string, error) {
+	asked, err := json.Marshal(c.Assertions)
+	if err != nil {
+		return "", fmt.Errorf("encode assertions: %w", err)
+	}
+	for _, a := range c.Assertions {
+		if a.Script == "" {
+			continue
+		}
+		if script, err := g.Subject.Read(a.Script); err == nil {
+			asked = append(asked, digestOf(string(script))...)
+		}
+	}
+	return digestOf(string(asked)), nil
 }
 
 func (g Grader) result(ctx context.Context, j job, a Assertion, out outputs) (Result, error) {

@@ -95,6 +95,33 @@ func TestScriptsGrade(t *testing.T) {
 	}
 }
 
+// TestAScriptMayChange: what it graded is graded again, and nothing else is.
+func TestAScriptMayChange(t *testing.T) {
+	files := skillFiles()
+	files["refund/evals/evals.json"] = `[{"id":1,"name":"one","prompt":"Add it up","assertions":[{"text":"a","script":"evals/check.sh"}]},
+		{"id":2,"name":"two","prompt":"Say it","assertions":[{"text":"b","contains":"b"}]}]`
+	dir := folder(t, files)
+	s, w := open(t, filepath.Join(dir, "refund")), evals.Workspace(filepath.Join(dir, "ws"))
+	script := func(text string) {
+		t.Helper()
+		path := filepath.Join(s.Dir, "evals", "check.sh")
+		must(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755), os.Chmod(path, 0o755))
+	}
+	script("exit 1")
+	ran, err := runner(s, w, &scripted{answer: clerk}).Run(t.Context())
+	must(t, err)
+	for i, want := range []evals.Graded{{Graded: 4}, {Kept: 4}, {Graded: 2, Kept: 2}} {
+		if i == 2 {
+			script("exit 0")
+		}
+		got, err := evals.Grader{Subject: s, Scripts: true}.Grade(t.Context(), ran.Dir)
+		must(t, err)
+		if got != want {
+			t.Errorf("the %d. time: %+v, want %+v", i+1, got, want)
+		}
+	}
+}
+
 // TestAJudgeHasToQuote: a pass without words that stand in the output is a fail.
 func TestAJudgeHasToQuote(t *testing.T) {
 	for _, tc := range []struct {

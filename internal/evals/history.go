@@ -19,8 +19,8 @@ type TriggerLine struct {
 	TooLong     bool            `json:"too_long,omitempty"`
 }
 
-// TriggerHistory is all iterations, and the number of the best: the highest pass rate of the validation set, of those the first.
-// 0: none has one.
+// TriggerHistory is all iterations, and the number of the best: the highest pass rate of the validation set, of those the first. One
+// with queries that are undecided is no candidate. 0: none is.
 type TriggerHistory struct {
 	Lines []TriggerLine `json:"iterations"`
 	Best  int           `json:"best"`
@@ -48,8 +48,8 @@ func (w Workspace) TriggerHistory() (TriggerHistory, error) {
 			line.add(set, r)
 		}
 		h.Lines = append(h.Lines, line)
-		if line.Validation != nil && line.Validation.PassRate > best {
-			best, h.Best = line.Validation.PassRate, n
+		if v := line.Validation; v != nil && v.Undecided == 0 && v.PassRate != nil && *v.PassRate > best {
+			best, h.Best = *v.PassRate, n
 		}
 	}
 	return h, nil

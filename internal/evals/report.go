@@ -81,7 +81,7 @@ func Report(w Workspace, n int) (string, error) {
 	if before, err := ReadBenchmark(w.Iteration(n - 1)); err == nil {
 		v.Compared = new(Compare(n-1, n, before, b))
 	}
-	parsed, err := template.New("report").Funcs(template.FuncMap{"number": number, "signed": signed}).Parse(page)
+	parsed, err := template.New("report").Funcs(template.FuncMap{"mean": meanOf, "signed": signed}).Parse(page)
 	if err != nil {
 		return "", fmt.Errorf("report: %w", err)
 	}
@@ -95,11 +95,22 @@ func Report(w Workspace, n int) (string, error) {
 
 func number(v float64) string { return strconv.FormatFloat(round(v), 'f', -1, 64) }
 
-func signed(v float64) string {
-	if v > 0 {
-		return "+" + number(v)
+// meanOf is a mean for people; without runs there is none.
+func meanOf(s Stat) string {
+	if s.N == 0 {
+		return "-"
 	}
-	return number(v)
+	return number(s.Mean)
+}
+
+func signed(v *float64) string {
+	switch {
+	case v == nil:
+		return "-"
+	case *v > 0:
+		return "+" + number(*v)
+	}
+	return number(*v)
 }
 
 // metricViews are the bars.
@@ -119,7 +130,7 @@ func (b Benchmark) metricViews() []metricView {
 	for _, m := range metrics {
 		view := metricView{Name: m.name, Note: "no difference known"}
 		if m.delta != nil {
-			view.Note = "difference " + signed(*m.delta) + m.unit
+			view.Note = "difference " + signed(m.delta) + m.unit
 		}
 		full := m.full
 		for _, c := range b.RunSummary.Configurations {

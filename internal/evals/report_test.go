@@ -56,10 +56,10 @@ func TestReportAndCompare(t *testing.T) {
 	b, err := evals.ReadBenchmark(w.Iteration(2))
 	must(t, err)
 	c := evals.Compare(1, 2, a, b)
-	if c.Metrics[0].Difference != -0.25 || len(c.Gained) != 0 || cmp.Diff([]string{"eval-two-refund-order-8-please-and: says no"}, c.Lost) != "" {
+	if *c.Metrics[0].Difference != -0.25 || len(c.Gained) != 0 || cmp.Diff([]string{"eval-two-refund-order-8-please-and: says no"}, c.Lost) != "" {
 		t.Errorf("compared: %+v", c)
 	}
-	if back := evals.Compare(2, 1, b, a); len(back.Gained) != 1 || back.Metrics[0].Difference != 0.25 {
+	if back := evals.Compare(2, 1, b, a); len(back.Gained) != 1 || *back.Metrics[0].Difference != 0.25 {
 		t.Errorf("the other way: %+v", back)
 	}
 }
@@ -81,5 +81,28 @@ func TestOtherToolsFiles(t *testing.T) {
 	must(t, err)
 	if f["eval-a"] != "no" {
 		t.Errorf("feedback %v", f)
+	}
+}
+
+// TestWhatIsNotMeasuredIsNotZero: neither in the benchmark nor between two of them.
+func TestWhatIsNotMeasuredIsNotZero(t *testing.T) {
+	rate := 0.75
+	known := evals.Benchmark{Runs: []evals.RunScore{{Eval: "eval-a", Configuration: evals.WithSkill, Run: 1, PassRate: &rate, Tokens: 7}}}
+	for name, c := range map[string]evals.Comparison{"before": evals.Compare(1, 2, evals.Benchmark{}, known), "after": evals.Compare(1, 2, known, evals.Benchmark{})} {
+		for _, m := range c.Metrics {
+			if m.Difference != nil {
+				t.Errorf("with nothing %s, the difference of %s is %g", name, m.Name, *m.Difference)
+			}
+		}
+	}
+	raw, err := json.Marshal(evals.Measure(nil))
+	must(t, err)
+	if want := `{"mean":null,"stddev":null,"min":null,"max":null,"n":0}`; string(raw) != want {
+		t.Errorf("nothing measured is %s, want %s", raw, want)
+	}
+	var back evals.Stat
+	must(t, json.Unmarshal(raw, &back))
+	if back != (evals.Stat{}) {
+		t.Errorf("read back %+v", back)
 	}
 }

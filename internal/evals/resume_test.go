@@ -120,7 +120,28 @@ func TestIterations(t *testing.T) {
 		t.Errorf("with an earlier version: iteration %d, %v", old.Iteration, err)
 	}
 	changed.Only = []string{"three"}
-	if _, err := changed.Run(t.Context()); !fault.Is(err, fault.NotFound) {
+	if _, err := changed.Run(t.Context()); !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), "there are: eval-order-7, eval-two-") {
 		t.Errorf("a case that is not there: %v", err)
+	}
+}
+
+// TestSomeCases: one that is named twice runs once, and those that do not run are seen to be missing.
+func TestSomeCases(t *testing.T) {
+	dir := folder(t, skillFiles())
+	s, w := open(t, filepath.Join(dir, "refund")), evals.Workspace(filepath.Join(dir, "ws"))
+	r := runner(s, w, &scripted{answer: clerk})
+	r.Only, r.Jobs = []string{"two", "eval-two-refund-order-8-please-and"}, 4
+	ran, err := r.Run(t.Context())
+	must(t, err)
+	if ran.Total != 2 || ran.Done != 2 {
+		t.Errorf("Run = %+v", ran.Progress)
+	}
+	_, err = evals.Grader{Subject: s}.Grade(t.Context(), ran.Dir)
+	must(t, err)
+	b, err := evals.Aggregate(ran.Dir, evals.WithoutSkill, 1)
+	must(t, err)
+	want := []string{"eval-order-7 with_skill run 1: timing.json", "eval-order-7 without_skill run 1: timing.json"}
+	if diff := cmp.Diff(want, b.Missing); diff != "" || len(b.Runs) != 2 {
+		t.Errorf("missing (-want +got):\n%s", diff)
 	}
 }

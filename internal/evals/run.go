@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -73,11 +74,10 @@ func (r Runner) Run(ctx context.Context) (Ran, error) {
 		return Ran{}, err
 	}
 	ran := Ran{Iteration: n, Dir: r.Workspace.Iteration(n)}
-	jobs, err := r.jobs(ran.Dir, cases, m)
-	if err != nil {
+	if err := ran.Dir.describe(suite.Cases); err != nil {
 		return ran, err
 	}
-	ran.Progress, err = r.all(ctx, n, jobs)
+	ran.Progress, err = r.all(ctx, n, r.jobs(ran.Dir, cases, m))
 	if err == nil && ran.Failed > 0 {
 		err = fmt.Errorf("%d of %d %w; run again to try them once more", ran.Failed, ran.Total, errRuns)
 	}
@@ -99,11 +99,21 @@ func (r Runner) pick(cases []Case) ([]Case, error) {
 	for _, name := range r.Only {
 		i := slices.IndexFunc(cases, func(c Case) bool { return name == c.Dir() || name == c.Name || name == string(c.ID) })
 		if i < 0 {
-			return nil, fault.New(fault.NotFound, "there is no eval %q", name)
+			return nil, fault.New(fault.NotFound, "there is no eval %q; there are: %s", name, strings.Join(dirs(cases), ", "))
 		}
-		picked = append(picked, cases[i])
+		if !slices.Contains(dirs(picked), cases[i].Dir()) { // two runs in one folder would undo each other
+			picked = append(picked, cases[i])
+		}
 	}
 	return picked, nil
+}
+
+func dirs(cases []Case) []string {
+	names := make([]string, 0, len(cases))
+	for _, c := range cases {
+		names = append(names, c.Dir())
+	}
+	return names
 }
 
 func (r Runner) manifest(suite Suite) (m Manifest, err error) {
@@ -121,14 +131,21 @@ func (r Runner) manifest(suite Suite) (m Manifest, err error) {
 	return m, err
 }
 
-// jobs are all runs of the iteration; the folder of each case tells what it is.
-func (r Runner) jobs(dir Iteration, cases []Case, m Manifest) ([]job, error) {
-	var all []job
+// describe makes the folder of every case, also of those that do not run this time: what has no result is then seen to be missing.
+func (i Iteration) describe(cases []Case) error {
 	for _, c := range cases {
 		meta := map[string]any{"eval_id": c.ID, "eval_name": c.Name, "prompt": c.Prompt, "expected_output": c.ExpectedOutput, "assertions": c.Assertions}
-		if err := writeJSON(filepath.Join(string(dir), c.Dir(), metadataFile), meta); err != nil {
-			return nil, err
+		if err := writeJSON(filepath.Join(string(i), c.Dir(), metadataFile), meta); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// jobs are the runs of the cases.
+func (r Runner) jobs(dir Iteration, cases []Case, m Manifest) []job {
+	var all []job
+	for _, c := range cases {
 		for run := 1; run <= m.Runs; run++ {
 			for _, configuration := range []string{WithSkill, m.Baseline} {
 				name := fmt.Sprintf("%s %s", c.Dir(), configuration)
@@ -139,7 +156,7 @@ func (r Runner) jobs(dir Iteration, cases []Case, m Manifest) ([]job, error) {
 			}
 		}
 	}
-	return all, nil
+	return all
 }
 
 // all runs the jobs, a few at the same time.

@@ -21,15 +21,15 @@ type Row struct {
 
 // TriggerSummary counts queries, and runs over all of them.
 type TriggerSummary struct {
-	Total     int     `json:"total"`
-	Passed    int     `json:"passed"`
-	Failed    int     `json:"failed"`
-	Undecided int     `json:"undecided"` // queries all of whose runs failed
-	PassRate  float64 `json:"pass_rate"` // of those that were decided
-	Errored   int     `json:"errored"`   // runs
-	Precision float64 `json:"precision"` // of runs; 1 when nothing triggered
-	Recall    float64 `json:"recall"`    // 1 when nothing should have
-	Accuracy  float64 `json:"accuracy"`
+	Total     int      `json:"total"`
+	Passed    int      `json:"passed"`
+	Failed    int      `json:"failed"`
+	Undecided int      `json:"undecided"` // queries all of whose runs failed
+	PassRate  *float64 `json:"pass_rate"` // of those that were decided; nil without any
+	Errored   int      `json:"errored"`   // runs
+	Precision float64  `json:"precision"` // of runs; 1 when nothing triggered
+	Recall    float64  `json:"recall"`    // 1 when nothing should have
+	Accuracy  *float64 `json:"accuracy"`  // nil when no run ended well
 }
 
 // TriggerResult is one set, measured with one description.
@@ -76,8 +76,8 @@ func (t *TriggerResult) Score(queries []Query, attempts []Attempt) {
 	}
 	s := &t.Summary
 	s.Failed = s.Total - s.Passed - s.Undecided
-	s.PassRate = ratio(s.Passed, s.Passed+s.Failed, 0)
-	s.Precision, s.Recall, s.Accuracy = ratio(tp, tp+fp, 1), ratio(tp, tp+fn, 1), ratio(tp+tn, tp+fp+tn+fn, 0)
+	s.PassRate, s.Accuracy = ratio(s.Passed, s.Passed+s.Failed), ratio(tp+tn, tp+fp+tn+fn)
+	s.Precision, s.Recall = orOne(ratio(tp, tp+fp)), orOne(ratio(tp, tp+fn))
 }
 
 // judge decides a row: above the threshold for what should trigger, below it for what should not; at the threshold both fail,
@@ -100,9 +100,17 @@ func (t *TriggerResult) judge(row *Row) {
 	}
 }
 
-func ratio(a, b int, none float64) float64 {
+// ratio is nil for a part of nothing.
+func ratio(a, b int) *float64 {
 	if b == 0 {
-		return none
+		return nil
 	}
-	return round(float64(a) / float64(b))
+	return new(round(float64(a) / float64(b)))
+}
+
+func orOne(v *float64) float64 {
+	if v == nil {
+		return 1
+	}
+	return *v
 }

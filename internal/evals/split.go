@@ -3,6 +3,7 @@ package evals
 import (
 	"encoding/json"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/steadfast-agents/steadfast/core/fault"
@@ -40,6 +41,7 @@ func ParseQueries(data []byte) ([]Query, error) {
 type Split struct {
 	Seed       uint64  `json:"seed"`
 	Holdout    float64 `json:"holdout"`
+	Source     string  `json:"source,omitempty"` // the file of the queries, if it is not the skill's own
 	Train      []Query `json:"train"`
 	Validation []Query `json:"validation"`
 }
@@ -78,11 +80,18 @@ func SplitQueries(all []Query, seed uint64, holdout float64) (Split, error) {
 	return s, nil
 }
 
+// Of reports whether the split is of these queries, in whatever order.
+func (s Split) Of(all []Query) bool {
+	byText := func(a, b Query) int { return strings.Compare(a.Query, b.Query) }
+	return slices.Equal(slices.SortedFunc(slices.Values(all), byText), slices.SortedFunc(slices.Values(slices.Concat(s.Train, s.Validation)), byText))
+}
+
 // The sets of queries.
 const (
 	TrainSet      = "train"
 	ValidationSet = "validation"
 	AllSet        = "all"
+	FreshSet      = "fresh" // of no split
 )
 
 // Set gives the queries of a set. Faults: Invalid.

@@ -1,14 +1,26 @@
 package evals
 
-import "math"
+import (
+	"encoding/json"
+	"math"
+)
 
-// Stat is what was measured over some runs. Mean and StdDev are 0 without any.
+// Stat is what was measured over some runs. Without any, N is 0 and nothing else counts.
 type Stat struct {
 	Mean   float64 `json:"mean"`
 	StdDev float64 `json:"stddev"` // of a sample: divided by n-1; 0 for one run
 	Min    float64 `json:"min"`
 	Max    float64 `json:"max"`
 	N      int     `json:"n"`
+}
+
+// MarshalJSON writes null for what no run has: a zero would be a measurement.
+func (s Stat) MarshalJSON() ([]byte, error) {
+	type plain Stat
+	if s.N == 0 {
+		return []byte(`{"mean":null,"stddev":null,"min":null,"max":null,"n":0}`), nil
+	}
+	return json.Marshal(plain(s))
 }
 
 // Measure computes the statistics of values, rounded to four places.
@@ -18,12 +30,10 @@ func Measure(values []float64) Stat {
 		return s
 	}
 	s.Min, s.Max = values[0], values[0]
-	sum := 0.0
 	for _, v := range values {
-		sum += v
 		s.Min, s.Max = min(s.Min, v), max(s.Max, v)
 	}
-	mean := sum / float64(s.N)
+	mean := mean(values)
 	squares := 0.0
 	for _, v := range values {
 		squares += (v - mean) * (v - mean)
@@ -33,6 +43,23 @@ func Measure(values []float64) Stat {
 	}
 	s.Mean, s.Min, s.Max = round(mean), round(s.Min), round(s.Max)
 	return s
+}
+
+// mean gives the mean of at least one value.
+func mean(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}
+
+// difference gives how much larger the mean of a is than that of b, from the values as they are; nil if one of them has none.
+func difference(a, b []float64) *float64 {
+	if len(a) == 0 || len(b) == 0 {
+		return nil
+	}
+	return new(round(mean(a) - mean(b)))
 }
 
 // round rounds to four places.

@@ -26,7 +26,8 @@ type Trigger struct {
 	Others    []skill.Skill // that are in the catalogue too
 	Workspace Workspace
 	Split     Split
-	Set       string
+	Set       string        // of the split
+	Fresh     []Query       // asked in place of a set, as FreshSet: an honest check, for they have guided nothing
 	Runs      int           // of each query; 0: 3
 	Jobs      int           // at the same time; 0: 1
 	Timeout   time.Duration // of a run; 0: 30 s
@@ -67,11 +68,14 @@ func (w Workspace) WriteSplit(s Split, force bool) error {
 // Run measures a set in the iteration of the description: runs that are there are kept, failed ones are made again. It gives the
 // iteration's number. Idempotent once all runs are there. Faults: Invalid; an error that says how many runs failed; ctx's.
 func (t Trigger) Run(ctx context.Context) (TriggerResult, int, error) {
+	if len(t.Fresh) > 0 {
+		t.Set, t.Split = FreshSet, Split{}
+	}
 	result := TriggerResult{
 		SkillName: t.Subject.Skill.Name, Description: t.Subject.Skill.Description, Set: t.Set, Seed: t.Split.Seed,
 		Model: t.ModelName, Threshold: t.Threshold, Inclusive: t.Inclusive,
 	}
-	queries, err := t.Split.Set(t.Set)
+	queries, err := t.queries()
 	if err != nil {
 		return result, 0, err
 	}
@@ -89,6 +93,13 @@ func (t Trigger) Run(ctx context.Context) (TriggerResult, int, error) {
 		err = fmt.Errorf("%d of %d %w; run again to try them once more", result.Summary.Errored, len(attempts), errRuns)
 	}
 	return result, n, err
+}
+
+func (t Trigger) queries() ([]Query, error) {
+	if len(t.Fresh) > 0 {
+		return t.Fresh, nil
+	}
+	return t.Split.Set(t.Set)
 }
 
 // triggerManifest says what an iteration measures.

@@ -2,7 +2,9 @@ package evals_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -97,7 +99,7 @@ func TestScore(t *testing.T) {
 	if diff := cmp.Diff(want, r.Results); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
-	summary := evals.TriggerSummary{Total: 6, Passed: 3, Failed: 2, Undecided: 1, PassRate: 0.6, Errored: 4, Precision: 0.625, Recall: 0.625, Accuracy: 0.6}
+	summary := evals.TriggerSummary{Total: 6, Passed: 3, Failed: 2, Undecided: 1, PassRate: new(0.6), Errored: 4, Precision: 0.625, Recall: 0.625, Accuracy: new(0.6)}
 	if diff := cmp.Diff(summary, r.Summary); diff != "" {
 		t.Errorf("summary (-want +got):\n%s", diff)
 	}
@@ -107,8 +109,12 @@ func TestScore(t *testing.T) {
 		t.Errorf("with the threshold itself: %+v", r.Results)
 	}
 	r.Score([]evals.Query{{Query: "d"}}, attempts("d", "nnn"))
-	if r.Summary.Precision != 1 || r.Summary.Recall != 1 || r.Summary.Accuracy != 1 {
+	if r.Summary.Precision != 1 || r.Summary.Recall != 1 || *r.Summary.Accuracy != 1 {
 		t.Errorf("when nothing fires: %+v", r.Summary)
+	}
+	r.Score([]evals.Query{{Query: "f", ShouldTrigger: true}}, attempts("f", "eee"))
+	if r.Summary.PassRate != nil || r.Summary.Accuracy != nil {
+		t.Errorf("when all runs fail, nothing is known: %+v", r.Summary)
 	}
 }
 
@@ -187,5 +193,25 @@ func TestASplitStays(t *testing.T) {
 	must(t, err)
 	if diff := cmp.Diff(two, got); diff != "" {
 		t.Errorf("read back (-want +got):\n%s", diff)
+	}
+}
+
+// TestTheBestIsMeasured: an iteration whose queries could not all be asked is not the best one, however few pass elsewhere.
+func TestTheBestIsMeasured(t *testing.T) {
+	w := evals.Workspace(t.TempDir())
+	set := []evals.Query{{Query: "a", ShouldTrigger: true}, {Query: "b", ShouldTrigger: true}}
+	for n, runs := range [][]evals.Attempt{
+		slices.Concat(attempts("a", "eee"), attempts("b", "eee")), slices.Concat(attempts("a", "yyy"), attempts("b", "eee")),
+		slices.Concat(attempts("a", "nnn"), attempts("b", "yyy")), slices.Concat(attempts("a", "yyy"), attempts("b", "nnn")),
+	} {
+		r := evals.TriggerResult{Threshold: 0.5, Description: fmt.Sprint(n)}
+		r.Score(set, runs)
+		raw, err := json.Marshal(r)
+		must(t, err, os.MkdirAll(w.Trigger(n+1), 0o755), os.WriteFile(filepath.Join(w.Trigger(n+1), "validation.json"), raw, 0o644))
+	}
+	h, err := w.TriggerHistory()
+	must(t, err)
+	if h.Best != 3 {
+		t.Errorf("the best is %d, want 3: the first of those that are known in full", h.Best)
 	}
 }
