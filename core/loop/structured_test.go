@@ -161,7 +161,6 @@ func TestStructuredEnds(t *testing.T) {
 }
 
 func TestStructuredRefused(t *testing.T) {
-	type tree struct{ Left, Right *tree }
 	answering := fn("final_answer", func(tool.Context, string) (any, error) { return nil, nil })
 	for name, run := range map[string]func() error{
 		"no model": func() error { _, err := loop.RunInto[span](t.Context(), loop.Once{Input: "go"}); return err },
@@ -169,8 +168,8 @@ func TestStructuredRefused(t *testing.T) {
 			_, err := loop.RunInto[span](t.Context(), loop.Once{Model: newScript(t), Input: "go", MaxIterations: -1})
 			return err
 		},
-		"a type that holds itself": func() error {
-			_, err := loop.RunInto[tree](t.Context(), loop.Once{Model: newScript(t), Input: "go"})
+		"a type that JSON cannot be read into": func() error {
+			_, err := loop.RunInto[func()](t.Context(), loop.Once{Model: newScript(t), Input: "go"})
 			return err
 		},
 		"a schema that is none": func() error {
@@ -197,6 +196,11 @@ func TestStructuredOther(t *testing.T) {
 	n, err := loop.RunInto[int](t.Context(), loop.Once{Model: newScript(t, says(model.EndTurn, "42")), Input: "go"})
 	if err != nil || n.Output != 42 {
 		t.Errorf("a number: %v, %v", n.Output, err)
+	}
+	type tree struct{ Left, Right *tree }
+	tall, err := loop.RunInto[tree](t.Context(), loop.Once{Model: newScript(t, final(`{"Left":{}}`), final(`{"Left":{"Left":null,"Right":null},"Right":null}`)), Input: "go"})
+	if err != nil || tall.Output.Left == nil || tall.Output.Right != nil {
+		t.Errorf("a tree: %+v, %v", tall.Output, err)
 	}
 	schema := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{"n": {Type: "integer", Minimum: new(3.0)}}, Required: []string{"n"}}
 	raw, err := loop.RunInto[json.RawMessage](t.Context(), loop.Once{Model: newScript(t, final(`{"n":2}`), final(`{"n":12345678901234567890,"more":1e2}`)), Input: "go", Schema: schema})

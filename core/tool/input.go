@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/big"
 	"slices"
 	"strings"
 
@@ -23,7 +24,7 @@ func (in input) check(raw json.RawMessage) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	changed := complete(object, in.schema)
+	changed := in.complete(object, in.schema)
 	if err := in.resolved.Validate(floats(object)); err != nil {
 		return nil, err
 	}
@@ -51,32 +52,63 @@ func decode(raw json.RawMessage) (map[string]any, error) {
 	return object, nil
 }
 
-// complete fills in defaults that are missing, also in lists and nested objects, and removes null where an optional property
-// may not be null: models write it for "none".
-func complete(value any, s *jsonschema.Schema) (changed bool) {
+// complete fills in defaults that are missing, also in lists and nested objects, removes null where an optional property may not be
+// null, which models write for "none", and writes whole numbers as such where integers are wanted: 2.0 and 1e3 cannot be decoded
+// into one.
+func (in input) complete(value any, s *jsonschema.Schema) (changed bool) {
+	s = follow(in.schema, s)
+	if s != nil && len(s.AnyOf) == 2 && s.AnyOf[0].Type == "null" {
+		s = follow(in.schema, s.AnyOf[1])
+	}
 	if s == nil {
 		return false
 	}
 	switch v := value.(type) {
 	case []any:
-		for _, item := range v {
-			changed = complete(item, s.Items) || changed
+		for i, item := range v {
+			if whole, ok := wholeNumber(item, s.Items); ok {
+				v[i], changed = whole, true
+			}
+			changed = in.complete(item, s.Items) || changed
 		}
 	case map[string]any:
 		for name, item := range v {
 			p, known := s.Properties[name]
 			if !known {
 				p = s.AdditionalProperties
-			} else if item == nil && p.Type != "" && !slices.Contains(s.Required, name) {
+			} else if item == nil && !slices.Contains(s.Required, name) && follow(in.schema, p).Type != "" {
 				delete(v, name)
 				changed = true
 				continue
 			}
-			changed = complete(item, p) || changed
+			if whole, ok := wholeNumber(item, p); ok {
+				v[name], changed = whole, true
+			}
+			changed = in.complete(item, p) || changed
 		}
 		changed = addDefaults(v, s) || changed
 	}
 	return changed
+}
+
+// wholeNumber is an integer that was written as another number is: 2.0, 1e3. ok is false for all else.
+func wholeNumber(value any, s *jsonschema.Schema) (whole json.Number, ok bool) {
+	n, number := value.(json.Number)
+	if !number || s == nil || s.Type != "integer" && !slices.Contains(s.Types, "integer") || !strings.ContainsAny(string(n), ".eE") {
+		return "", false
+	}
+	switch f, err := n.Float64(); {
+	case err != nil || math.Abs(f) >= 1<<64: // none that fits an integer: not worth the work
+		return "", false
+	case math.Abs(f) < 1:
+		digits, _, _ := strings.Cut(strings.ToLower(string(n)), "e")
+		return "0", strings.Trim(digits, "-0.") == ""
+	}
+	exact, ok := new(big.Rat).SetString(string(n))
+	if !ok || !exact.IsInt() {
+		return "", false
+	}
+	return json.Number(exact.Num().String()), true
 }
 
 func addDefaults(object map[string]any, s *jsonschema.Schema) (changed bool) {

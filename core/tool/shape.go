@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -38,8 +37,8 @@ func (p Problem) String() string {
 	return p.Path + ": " + p.Text
 }
 
-// ShapeOf infers the form of a T as New does that of an input, with the same tags. A T that holds itself has none. Faults:
-// Invalid.
+// ShapeOf infers the form of a T as New does that of an input, with the same tags. Faults: Invalid, for what JSON cannot be read
+// into.
 func ShapeOf[T any]() (Shape, error) {
 	t := reflect.TypeFor[T]()
 	s, err := inferred(t)
@@ -91,7 +90,7 @@ func (s Shape) Check(raw json.RawMessage) (json.RawMessage, []Problem) {
 	if err != nil {
 		return nil, []Problem{{Text: "no JSON object"}}
 	}
-	complete(object, s.input.schema)
+	s.input.complete(object, s.input.schema)
 	c := checker{root: s.input.schema, outer: s.wrapped}
 	c.value("", floats(object), s.input.schema)
 	if len(c.problems) == 0 {
@@ -139,7 +138,7 @@ func (c *checker) add(path, text string) {
 }
 
 func (c *checker) value(path string, v any, s *jsonschema.Schema) {
-	if s = c.follow(s); s == nil {
+	if s = follow(c.root, s); s == nil {
 		return
 	}
 	before := len(c.problems)
@@ -164,24 +163,6 @@ func (c *checker) value(path string, v any, s *jsonschema.Schema) {
 		}
 	}
 	c.leaf(path, v, s)
-}
-
-// follow gives what a reference into the schema's definitions names. One that leads round in circles is left as it is.
-func (c *checker) follow(s *jsonschema.Schema) *jsonschema.Schema {
-	for range 10 {
-		if s == nil {
-			return nil
-		}
-		named := c.root.Defs[strings.TrimPrefix(s.Ref, "#/$defs/")]
-		if named == nil {
-			named = c.root.Definitions[strings.TrimPrefix(s.Ref, "#/definitions/")]
-		}
-		if s.Ref == "" || named == nil {
-			return s
-		}
-		s = named
-	}
-	return s
 }
 
 func (c *checker) object(path string, v map[string]any, s *jsonschema.Schema) {

@@ -41,7 +41,7 @@ func TestNewSchema(t *testing.T) {
 		`"customer":{"type":"string","description":"who orders"},` +
 		`"priority":{"type":"string","default":"low","enum":["low","high"]},` +
 		`"lines":{"type":"array","items":{"type":"object","properties":{"sku":{"type":"string"},"qty":{"type":"integer","default":1}},"required":["sku"],"additionalProperties":false}},` +
-		`"note":{"type":"string"},"ref":{"type":"number"},"extra":true,"due":{"type":"string"},"count":{"type":"integer"}},` +
+		`"note":{"type":"string"},"ref":{"type":"number"},"extra":true,"due":{"type":"string","format":"date-time"},"count":{"type":"integer"}},` +
 		`"required":["customer"],"additionalProperties":false}`
 	spec := echo[order]().Spec()
 	if spec.Err != nil {
@@ -161,9 +161,6 @@ func TestNewBadInput(t *testing.T) {
 }
 
 func TestNewWithoutSchema(t *testing.T) {
-	type tree struct {
-		Children []tree `json:"children"`
-	}
 	type badDefault struct {
 		N int `json:"n" default:"many"`
 	}
@@ -174,7 +171,7 @@ func TestNewWithoutSchema(t *testing.T) {
 		name string
 		tool tool.Tool
 	}{
-		{"cycle", echo[tree]()},
+		{"an interface", echo[struct{ E error }]()},
 		{"no object", echo[string]()},
 		{"a channel", echo[struct{ C chan int }]()},
 		{"default is no JSON", echo[badDefault]()},
