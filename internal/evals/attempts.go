@@ -17,13 +17,14 @@ type asked struct {
 	run   int
 }
 
-// attempts are the runs of a set: in which order they are, and those that are there.
+// attempts are the runs of a set: in which order they are, and those that are there. The others are of other sets, in the same file.
 type attempts struct {
-	order []asked
-	done  map[asked]Attempt
+	order  []asked
+	done   map[asked]Attempt
+	others []Attempt
 }
 
-// kept reads what is there of the runs of a set; those that failed are not.
+// kept reads what is there of the runs of a set; those that failed are not, so they are made again.
 func kept(path string, queries []Query, runs int) (attempts, error) {
 	a := attempts{done: map[asked]Attempt{}}
 	var file attemptsFile
@@ -36,7 +37,10 @@ func kept(path string, queries []Query, runs int) (attempts, error) {
 		}
 	}
 	for _, one := range file.Attempts {
-		if p := (asked{one.Query, one.Run}); one.Error == "" && slices.Contains(a.order, p) {
+		switch p := (asked{one.Query, one.Run}); {
+		case !slices.Contains(a.order, p):
+			a.others = append(a.others, one)
+		case one.Error == "":
 			a.done[p] = one
 		}
 	}

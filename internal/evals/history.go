@@ -4,8 +4,10 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"unicode/utf8"
 
+	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/skill"
 )
 
@@ -20,7 +22,7 @@ type TriggerLine struct {
 }
 
 // TriggerHistory is all iterations, and the number of the best: the highest pass rate of the validation set, of those the first. One
-// with queries that are undecided is no candidate. 0: none is.
+// with queries that are undecided is no candidate. 0: none is. What was measured with another split is left out.
 type TriggerHistory struct {
 	Lines []TriggerLine `json:"iterations"`
 	Best  int           `json:"best"`
@@ -31,6 +33,11 @@ func (w Workspace) TriggerHistory() (TriggerHistory, error) {
 	h := TriggerHistory{Lines: []TriggerLine{}}
 	all, err := numbered(filepath.Join(string(w), "trigger"), iterationName)
 	if err != nil {
+		return h, err
+	}
+	split, err := w.ReadSplit()
+	known := err == nil
+	if err != nil && !fault.Is(err, fault.NotFound) {
 		return h, err
 	}
 	best := -1.0
@@ -45,7 +52,9 @@ func (w Workspace) TriggerHistory() (TriggerHistory, error) {
 			if err != nil {
 				return h, err
 			}
-			line.add(set, r)
+			if line.Description = r.Description; !known || r.of(split) {
+				line.add(set, r)
+			}
 		}
 		h.Lines = append(h.Lines, line)
 		if v := line.Validation; v != nil && v.Undecided == 0 && v.PassRate != nil && *v.PassRate > best {
@@ -55,8 +64,15 @@ func (w Workspace) TriggerHistory() (TriggerHistory, error) {
 	return h, nil
 }
 
+// of reports whether the result is of that set of the split.
+func (t TriggerResult) of(s Split) bool {
+	queries, err := s.Set(t.Set)
+	return err == nil && slices.EqualFunc(t.Results, queries, func(r Row, q Query) bool {
+		return r.Query == q.Query && r.ShouldTrigger == q.ShouldTrigger
+	})
+}
+
 func (l *TriggerLine) add(set string, r TriggerResult) {
-	l.Description = r.Description
 	l.TooLong = utf8.RuneCountInString(r.Description) > skill.MaxDescription
 	if set == ValidationSet {
 		l.Validation = &r.Summary

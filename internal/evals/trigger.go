@@ -88,11 +88,35 @@ func (t Trigger) Run(ctx context.Context) (TriggerResult, int, error) {
 		return result, n, err
 	}
 	result.Score(queries, attempts)
-	err = writeJSON(filepath.Join(t.Workspace.Trigger(n), t.Set+".json"), result)
+	err = t.write(n, result, attempts)
 	if err == nil && result.Summary.Errored > 0 {
 		err = fmt.Errorf("%d of %d %w; run again to try them once more", result.Summary.Errored, len(attempts), errRuns)
 	}
 	return result, n, err
+}
+
+// write keeps the result; that of all queries is also one of each set.
+func (t Trigger) write(n int, result TriggerResult, attempts []Attempt) error {
+	all := []TriggerResult{result}
+	for _, set := range []string{TrainSet, ValidationSet} {
+		if t.Set != AllSet {
+			break
+		}
+		part := result
+		queries, err := t.Split.Set(set)
+		if err != nil {
+			return err
+		}
+		part.Set = set
+		part.Score(queries, attempts)
+		all = append(all, part)
+	}
+	for _, one := range all {
+		if err := writeJSON(filepath.Join(t.Workspace.Trigger(n), one.Set+".json"), one); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (t Trigger) queries() ([]Query, error) {
@@ -144,7 +168,7 @@ func (t Trigger) all(ctx context.Context, dir string, queries []Query) ([]Attemp
 	if runs <= 0 {
 		runs = 3
 	}
-	path := filepath.Join(dir, t.Set+"_runs.json")
+	path := filepath.Join(dir, "attempts.json")
 	all, err := kept(path, queries, runs)
 	if err != nil {
 		return nil, err
@@ -167,7 +191,7 @@ func (t Trigger) all(ctx context.Context, dir string, queries []Query) ([]Attemp
 		if a.Error != "" {
 			errored++
 		}
-		failed = append(failed, writeJSON(path, attemptsFile{all.list()}))
+		failed = append(failed, writeJSON(path, attemptsFile{slices.Concat(all.others, all.list())}))
 		t.tell(len(all.done), errored, len(all.order))
 	})
 	if err := errors.Join(failed...); err != nil {

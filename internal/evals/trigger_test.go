@@ -169,10 +169,21 @@ func TestTrigger(t *testing.T) {
 	if n != 2 {
 		t.Errorf("another description is measured in iteration %d", n)
 	}
+	trigger.Set = evals.AllSet
+	before = m.count()
+	_, _, err = trigger.Run(t.Context())
+	must(t, err)
+	if asked := m.count() - before; asked != 18 { // three times the five of the train set, one of which takes two steps: those of the validation set are there
+		t.Errorf("all after the validation set asks %d times", asked)
+	}
 	h, err := w.TriggerHistory()
 	must(t, err)
-	if h.Best != 1 || len(h.Lines) != 2 || h.Lines[0].Train == nil || h.Lines[1].Train != nil || h.Lines[1].Description != "Something else." {
+	if h.Best != 1 || len(h.Lines) != 2 || h.Lines[0].Train == nil || h.Lines[1].Train.Passed != 5 || h.Lines[1].Validation.Passed != 2 || h.Lines[1].Description != "Something else." {
 		t.Errorf("history %+v", h)
+	}
+	must(t, w.WriteSplit(evals.Split{Train: split.Train, Validation: split.Validation[:1]}, false))
+	if h, err = w.TriggerHistory(); err != nil || h.Best != 0 || h.Lines[0].Validation != nil || h.Lines[0].Train == nil {
+		t.Errorf("with another split, whose results do not compare: %+v, %v", h, err)
 	}
 }
 
