@@ -55,6 +55,7 @@ type Approval struct {
 	Owner       string             `dynamodbav:"owner,omitempty"` // whose call it is that executes
 	Fence       int64              `dynamodbav:"fence,omitempty"`
 	StartedAt   int64              `dynamodbav:"startedAt,omitempty"` // ms
+	ResultAt    int64              `dynamodbav:"resultAt,omitempty"`  // index of its action.result, of a call that is known by its delivery id
 	ExpiresAt   int64              `dynamodbav:"expiresAt"`           // s
 }
 
@@ -137,6 +138,13 @@ func Executes(sessionID string, call contract.ActionCall, me Me, now time.Time) 
 		SessionID: sessionID, ActionID: call.ID, Tool: call.Name, Status: Executing, Owner: me.Owner, Fence: me.Fence, StartedAt: now.UnixMilli(),
 		ExpiresAt: now.Add(RowLife).Unix(),
 	}
+}
+
+// Finish notes where in the log the result of an executing call is.
+func (a Approval) Finish(index int64) ApprovalChange {
+	to := a
+	to.ResultAt = index
+	return ApprovalChange{a, to, cond.And(cond.Eq("status", Executing), cond.Eq("owner", a.Owner), cond.Eq("fence", a.Fence))}
 }
 
 // ExecutedBy reports whether the mark of an executing call is me's own.

@@ -21,6 +21,13 @@ func (s State) ClaimCall(owner string, now time.Time) (Change, error) {
 	return Change{s, to, cond.And(free(now), cond.Eq("phase", Idle), nothingPending, cond.Eq("fence", s.Fence))}, nil
 }
 
+// HoldCall extends the lease: the part of STATE in the write of the mark of a call that must not run twice.
+func (s State) HoldCall(me Me, now time.Time) Change {
+	to := s
+	to.LeaseUntil = now.Add(Lease).UnixMilli()
+	return Change{s, to, s.calling(me)}
+}
+
 // EndCall records the call and gives the session up. It is refused when something waits.
 func (s State) EndCall(me Me, p Progress) Change {
 	return Change{s, s.moved(p).released().settled(), cond.And(s.calling(me), nothingPending)}

@@ -14,8 +14,11 @@ import (
 	"github.com/steadfast-agents/steadfast/core/store"
 )
 
-// callReserve is what of an invocation's time is kept for recording a call.
-const callReserve = 3 * time.Second
+// What of an invocation's time is kept for recording a call, and when a tool that does not return is left behind.
+const (
+	callReserve = 3 * time.Second
+	callCut     = time.Second
+)
 
 // CallIn is a tool call that no model asks for.
 type CallIn struct {
@@ -23,37 +26,55 @@ type CallIn struct {
 	Caller    contract.Principal
 	Name      string          // of a tool that the session has
 	Input     json.RawMessage // a JSON object; none: an empty one
+
+	// DeliveryID makes the call one however often it is asked for, as long as the session's log is kept. "": each is its own.
+	DeliveryID string
 }
 
 // Call runs one tool of a session at rest, under the session's own lease, and puts the call with its result into the log. The
 // model does not see it. A turn does not begin meanwhile: a message that comes is admitted, and answered after the call.
 //
-// What the tool does wrong is a result with status error. It is not idempotent: an answer that was lost leaves a call that may have had
-// its effect, and so does a worker that dies, of whose call the log has nothing.
+// What the tool does wrong is a result with status error. With a DeliveryID it is idempotent: the same again gets the first answer, and
+// where the first call's worker died nobody runs the tool a second time. Without one an answer that was lost leaves a call that may have
+// had its effect, and so does a worker that dies, of whose call the log has nothing.
 //
 // Faults: Invalid, NotFound (no such session, no such tool), Denied (not the caller's session; reason approval_required), Conflict
-// (session_busy), Unavailable.
+// (session_busy; outcome_unknown, of a DeliveryID whose call was begun and has no result), Unavailable.
 func (e *Engine) Call(ctx context.Context, in CallIn) (contract.ActionResult, error) {
 	if err := in.validate(); err != nil {
 		return contract.ActionResult{}, err
+	}
+	call := model.ToolUse{ID: "call_" + e.NewID(), Name: in.Name, Input: in.Input}
+	if in.DeliveryID != "" {
+		call.ID = in.callID()
+		if done, known, err := e.calledBefore(ctx, in); known || err != nil {
+			return done, err
+		}
 	}
 	o, err := e.claimCall(ctx, in)
 	if err != nil {
 		return contract.ActionResult{}, err
 	}
-	call := model.ToolUse{ID: "call_" + e.NewID(), Name: in.Name, Input: in.Input}
-	result, took, err := o.callTool(ctx, call)
+	marks := &callMarks{owner: o, once: in.DeliveryID != ""}
+	result, took, err := o.callTool(ctx, call, marks)
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), callReserve)
 	defer cancel()
+	if errors.Is(err, errCalled) {
+		if err := o.endCall(closing, marks, nil, nil); err != nil {
+			return contract.ActionResult{}, err
+		}
+		done, _, err := e.calledBefore(closing, in)
+		return done, err
+	}
 	if err != nil {
-		return contract.ActionResult{}, errors.Join(err, o.endCall(closing, nil, nil))
+		return contract.ActionResult{}, errors.Join(err, o.endCall(closing, marks, nil, nil))
 	}
 	name := model.ToolName(call.Name)
 	done := contract.ActionResult{ID: call.ID, Name: name, Status: string(result.Status), Output: output(result), DurationMs: took.Milliseconds()}
 	data := []contract.EventData{contract.ActionsRequested{Calls: []contract.ActionCall{{ID: call.ID, Name: name, Input: call.Input}}}, done}
 	tagged, writes := o.files.tags()
 	data = append(append(data, tagged...), contract.ActionsCompleted{IDs: []string{call.ID}})
-	return done, o.endCall(closing, data, writes)
+	return done, o.endCall(closing, marks, data, writes)
 }
 
 func (in *CallIn) validate() error {
@@ -66,6 +87,9 @@ func (in *CallIn) validate() error {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(in.Input, &object) != nil || object == nil {
 		return fault.New(fault.Invalid, "input: must be a JSON object")
+	}
+	if in.DeliveryID != "" {
+		return contract.CheckID("deliveryId", in.DeliveryID)
 	}
 	return nil
 }
@@ -106,7 +130,7 @@ func (e *Engine) claimCall(ctx context.Context, in CallIn) (*owner, error) {
 }
 
 // callTool runs the call while it keeps the lease.
-func (o *owner) callTool(ctx context.Context, call model.ToolUse) (model.ToolResult, time.Duration, error) {
+func (o *owner) callTool(ctx context.Context, call model.ToolUse, marks *callMarks) (model.ToolResult, time.Duration, error) {
 	if err := o.reload(ctx); err != nil {
 		return model.ToolResult{}, 0, taken(err)
 	}
@@ -118,6 +142,7 @@ func (o *owner) callTool(ctx context.Context, call model.ToolUse) (model.ToolRes
 	if err != nil {
 		return model.ToolResult{}, 0, err
 	}
+	o.reserve = callCut
 	running, stop := o.keepLease(ctx)
 	defer stop()
 	giveBack, err := o.lend(running, &s)
@@ -130,10 +155,7 @@ func (o *owner) callTool(ctx context.Context, call model.ToolUse) (model.ToolRes
 	if deadline, ok := ctx.Deadline(); ok {
 		limits.Tool = max(time.Until(deadline)-callReserve, time.Millisecond)
 	}
-	if !o.mayAct() {
-		return model.ToolResult{}, 0, taken(errLost)
-	}
-	runner := loop.Runner{Tools: s.tools, Limits: limits, Sleep: o.Sleep, Log: o.log}
+	runner := loop.Runner{Tools: s.tools, Limits: limits, Journal: marks, Sleep: o.Sleep, Log: o.log}
 	result, took, err := runner.Do(running, o.toolContext(running, s), h.Messages, call)
 	if flag := stop(); flag != nil && err != nil {
 		err = taken(flag)
@@ -147,7 +169,7 @@ func taken(err error) error {
 }
 
 // endCall records the call and gives the session up; what waits by then has an owner woken.
-func (o *owner) endCall(ctx context.Context, data []contract.EventData, more []store.Write) error {
+func (o *owner) endCall(ctx context.Context, marks *callMarks, data []contract.EventData, more []store.Write) error {
 	waits := false
 	var err error
 	for range maxReloads {
@@ -155,7 +177,7 @@ func (o *owner) endCall(ctx context.Context, data []contract.EventData, more []s
 		p := session.Progress{NextIndex: o.next + int64(len(events))}
 		writes := more
 		if len(events) > 0 {
-			writes = append(more[:len(more):len(more)], o.eventsWrite(events))
+			writes = append(append(more[:len(more):len(more)], o.eventsWrite(events)), marks.finish(events)...)
 		}
 		change := o.state.EndCall(o.me, p)
 		if waits {

@@ -33,7 +33,7 @@ func decode(r entry.Request) (turn.CallIn, error) {
 	if err := r.Body(&body); err != nil {
 		return turn.CallIn{}, err
 	}
-	in := turn.CallIn{SessionID: of.SessionID, Caller: of.Caller, Name: r.Path("name")}
+	in := turn.CallIn{SessionID: of.SessionID, Caller: of.Caller, Name: r.Path("name"), DeliveryID: body.DeliveryID}
 	if body.Input != nil {
 		in.Input, err = json.Marshal(body.Input)
 	}

@@ -57,9 +57,15 @@ func TestToolCallsOverHTTP(t *testing.T) {
 	if gone := s.calls(user, id, "remind_me", `{"action":"cancel","purpose":"user_follow_up"}`).is(t, 200); fmt.Sprint(gone["output"]) != "map[cancelled:1]" {
 		t.Errorf("cancel = %v", gone)
 	}
+	once := func() map[string]any {
+		return s.as(user, "POST", "/agent/sessions/"+id+"/tools/get_current_time", `{"input":{},"deliveryId":"d-1"}`).is(t, 200)
+	}
+	if first, again := once(), once(); first["id"] != again["id"] || fmt.Sprint(first["output"]) != fmt.Sprint(again["output"]) {
+		t.Errorf("sent again: %v, the first %v", again, first)
+	}
 	story := s.story(t, id)
-	if asked, results := of[contract.ActionsRequested](t, story), of[contract.ActionResult](t, story); len(asked) != 4 || len(results) != 4 || results[0].ID != got["id"] {
-		t.Errorf("the log has %d requests and %d results, want 4 of each", len(asked), len(results))
+	if asked, results := of[contract.ActionsRequested](t, story), of[contract.ActionResult](t, story); len(asked) != 5 || len(results) != 5 || results[0].ID != got["id"] {
+		t.Errorf("the log has %d requests and %d results, want 5 of each", len(asked), len(results))
 	}
 }
 
