@@ -209,6 +209,24 @@ func template(t *testing.T) *sam.Stack {
 	return stack
 }
 
+// TestSecurityGuide: the guide says of every route who may use it, and of no other.
+func TestSecurityGuide(t *testing.T) {
+	var want, got []string
+	for _, r := range template(t).HTTP.Routes {
+		want = append(want, r.Method+" "+r.Path)
+	}
+	for line := range strings.Lines(read(t, "docs/security.md")) {
+		if route, _, ok := strings.Cut(strings.TrimPrefix(line, "| `"), "`"); ok && strings.Contains(route, " /agent/") {
+			got = append(got, route)
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("docs/security.md (-template +guide):\n%s", diff)
+	}
+}
+
 // TestFunctionsAreInStep: each folder of functions has its resource and its sample event, and there are no others.
 func TestFunctionsAreInStep(t *testing.T) {
 	var folders, resources, samples []string

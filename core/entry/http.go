@@ -19,6 +19,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/flow"
+	"github.com/steadfast-agents/steadfast/core/identity"
 	"github.com/steadfast-agents/steadfast/core/task"
 )
 
@@ -30,11 +31,15 @@ type Request struct {
 	events.APIGatewayV2HTTPRequest
 }
 
-// Caller is the verified user: the subject of the token that API Gateway checked, never a value from the body. Faults: Denied.
+// Caller is the verified user: the subject of the access token that API Gateway checked, never a value from the body. API Gateway takes
+// ID tokens too; here they are refused, as at the other doors. Faults: Denied.
 func (r Request) Caller() (contract.Principal, error) {
 	auth := r.RequestContext.Authorizer
 	if auth == nil || auth.JWT == nil || auth.JWT.Claims["sub"] == "" {
 		return contract.Principal{}, fault.New(fault.Denied, "no verified user")
+	}
+	if use := auth.JWT.Claims["token_use"]; use != "" && use != string(identity.Access) {
+		return contract.Principal{}, fault.New(fault.Denied, "an access token is needed, this is another").Because("token_use")
 	}
 	return task.User(auth.JWT.Claims["sub"]), nil
 }

@@ -174,6 +174,22 @@ func TestCallerIsNeverFromTheBody(t *testing.T) {
 	}
 }
 
+// TestCallerHasAnAccessToken: API Gateway's authorizer passes ID tokens of the app client as well.
+func TestCallerHasAnAccessToken(t *testing.T) {
+	tests := []struct {
+		use  string
+		want fault.Code
+	}{{"access", ""}, {"id", fault.Denied}, {"Access", fault.Denied}, {"", ""}} // "": an authorizer that hands on no such claim
+	for _, tc := range tests {
+		e := fromHTTP("ada", "")
+		e.RequestContext.Authorizer.JWT.Claims["token_use"] = tc.use
+		who, err := entry.Request{APIGatewayV2HTTPRequest: e}.Caller()
+		if fault.CodeOf(err) != tc.want || tc.want != "" && (fault.ReasonOf(err) != "token_use" || who.ID != "") {
+			t.Errorf("Caller with the use %q = %+v, %v, want %q", tc.use, who, err, tc.want)
+		}
+	}
+}
+
 func TestNumber(t *testing.T) {
 	tests := []struct {
 		name, query string
