@@ -30,11 +30,15 @@ type eval struct {
 
 // openSubject opens the skill that is given by path or, if it is one of agent/skills, by name. It must be closed.
 func openSubject(arg string) (*evals.Subject, error) {
-	dir := subjectFolder(arg)
-	subject, err := evals.Open(dir)
-	if !fault.Is(err, fault.NotFound) {
-		return subject, err
+	subject, err := evals.Open(subjectFolder(arg))
+	if fault.Is(err, fault.NotFound) {
+		return nil, missingSkill(arg)
 	}
+	return subject, err
+}
+
+// missingSkill is the error of a skill that is not there: it says which are.
+func missingSkill(arg string) error {
 	message := fmt.Sprintf("there is no skill %s", arg)
 	names := ownSkillNames()
 	flat := filepath.Join(ownSkills, arg+".md")
@@ -46,7 +50,7 @@ func openSubject(arg string) (*evals.Subject, error) {
 	default:
 		message += ", neither as a folder nor in " + ownSkills
 	}
-	return nil, &client.Error{Code: string(fault.NotFound), Message: message}
+	return &client.Error{Code: string(fault.NotFound), Message: message}
 }
 
 func subjectFolder(arg string) string {

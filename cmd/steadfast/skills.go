@@ -22,6 +22,7 @@ type skills struct {
 	Show     skillsShow     `cmd:"" help:"Show a skill as the model gets it."`
 	Prompt   skillsPrompt   `cmd:"" help:"Print the catalogue that stands in the system prompt."`
 	New      skillsNew      `cmd:"" help:"Begin a skill: a folder with a SKILL.md."`
+	Pack     skillsPack     `cmd:"" help:"Pack a skill into one file, NAME.skill, for others to unpack or push."`
 	Push     skillsPush     `cmd:"" help:"Send a skill to the stack, for your sessions that begin from now on."`
 	Remove   skillsRemove   `cmd:"" help:"Take a skill that you sent from the list."`
 }

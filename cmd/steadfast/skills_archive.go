@@ -23,12 +23,33 @@ func isArchive(path string) bool {
 // maxEntries bounds what an archive may list.
 const maxEntries = 2000
 
+// soundSkill opens a skill that breaks no rule of the format; of one that does the findings are printed, and what became of it.
+func (s *surroundings) soundSkill(where, outcome string) (fs.FS, skill.Skill, func(), error) {
+	fsys, one, found, done, err := openSkill(where)
+	if err == nil && !skill.Failed(found) {
+		return fsys, one, done, nil
+	}
+	if err != nil && len(found) == 0 {
+		return nil, skill.Skill{}, nil, err
+	}
+	s.findings(found)
+	if err == nil {
+		done()
+		err = &client.Error{Code: string(fault.Invalid), Message: where + " breaks the format"}
+	}
+	return nil, skill.Skill{}, nil, fmt.Errorf("%w; %s", err, outcome)
+}
+
 // openSkill opens a skill's folder, or an archive of one, and reads the skill strictly. fsys is rooted at the skill's folder.
 func openSkill(where string) (fsys fs.FS, one skill.Skill, found []skill.Diagnostic, done func(), err error) {
 	if isArchive(where) {
 		fsys, done, err = openArchive(where)
 	} else {
-		fsys, done, err = openFolder(where)
+		given := where
+		where = subjectFolder(given)
+		if fsys, done, err = openFolder(where); fault.Is(err, fault.NotFound) {
+			err = missingSkill(given)
+		}
 	}
 	if err != nil {
 		return nil, one, nil, nil, err
@@ -49,7 +70,7 @@ func openSkill(where string) (fsys fs.FS, one skill.Skill, found []skill.Diagnos
 		}
 	}
 	done()
-	return nil, one, skill.Strict(found), nil, &client.Error{Code: string(fault.Invalid), Message: where + " is not one skill; nothing was sent"}
+	return nil, one, skill.Strict(found), nil, &client.Error{Code: string(fault.Invalid), Message: where + " is not one skill"}
 }
 
 // reread reads the skill of the only folder of an archive, under that folder's name.
@@ -62,12 +83,9 @@ func reread(dir fs.FS, where, name string) (skill.Skill, []skill.Diagnostic, boo
 }
 
 func openFolder(dir string) (fs.FS, func(), error) {
-	if filepath.Base(dir) == skill.FileName {
-		dir = filepath.Dir(dir)
-	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, nil, &client.Error{Code: string(fault.NotFound), Message: err.Error()}
+		return nil, nil, fault.New(fault.NotFound, "%v", err)
 	}
 	return root.FS(), func() { _ = root.Close() }, nil // only read from
 }

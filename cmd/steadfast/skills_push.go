@@ -10,11 +10,10 @@ import (
 
 	"github.com/steadfast-agents/steadfast/cmd/steadfast/internal/client"
 	"github.com/steadfast-agents/steadfast/core/fault"
-	"github.com/steadfast-agents/steadfast/core/skill"
 )
 
 type skillsPush struct {
-	Path string `arg:"" help:"The skill's folder, or a .zip or .skill file of it."`
+	Path string `arg:"" help:"The skill's folder, its name in agent/skills, or a .zip or .skill file of it."`
 }
 
 // counted is a number of things, in words.
@@ -30,16 +29,11 @@ const maxSent = 8 << 20
 
 // Run implements the command.
 func (p skillsPush) Run(c *cli, s *surroundings) error {
-	fsys, one, found, done, err := openSkill(p.Path)
+	fsys, one, done, err := s.soundSkill(p.Path, "nothing was sent")
 	if err != nil {
-		s.findings(found)
 		return err
 	}
 	defer done()
-	if skill.Failed(found) {
-		s.findings(found)
-		return &client.Error{Code: string(fault.Invalid), Message: p.Path + " breaks the format; nothing was sent"}
-	}
 	files, err := skillFiles(fsys)
 	if err != nil {
 		return err
