@@ -123,6 +123,39 @@ func TestLimitSharesAmongParts(t *testing.T) {
 	}
 }
 
+// TestP27ManyParts: the limit also holds for a result of very many small parts, and of many media.
+func TestP27ManyParts(t *testing.T) {
+	image := model.ResultPart{Raw: json.RawMessage(`{"image":{"format":"png","source":{"bytes":"` + strings.Repeat("A", 2_000_000) + `"}}}`)}
+	many := make([]model.ResultPart, 0, 100_010)
+	for range 5 {
+		many = append(many, image)
+	}
+	for i := range 100_000 {
+		many = append(many, model.ResultPart{Text: fmt.Sprint(i)})
+	}
+	many = append(many, image, model.ResultPart{JSON: json.RawMessage(`{"the":"end"}`)})
+	give := tool.New("give", "gives", func(tool.Context, struct{}) (any, error) { return many, nil })
+	output, err := tool.Limit(give, 0).Call(tool.Context{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	media, size := 0, 0
+	parts := output.([]model.ResultPart)
+	for _, p := range parts {
+		media, size = media+len(p.Raw), size+len(p.Text)+len(p.JSON)
+	}
+	if len(parts) > 64 || size > tool.DefaultMaxResult+2048 || media > 5_000_000 || media < 4_000_000 {
+		t.Errorf("%d parts, %d bytes of text and %d of media are left", len(parts), size, media)
+	}
+	told := fmt.Sprint(parts[2:])
+	for _, w := range []string{"bytes cut", "[image left out", `{"the":"end"}`} {
+		if !strings.Contains(told, w) {
+			t.Errorf("the result lacks %q", w)
+		}
+	}
+	checkResult(t, parts[2:])
+}
+
 func TestLimitOnce(t *testing.T) {
 	wide := tool.Limit(named("a")[0], 100_000)
 	if got := tool.Limit(tool.Timeout(wide, 1), 0).Spec().MaxResult; got != 100_000 {

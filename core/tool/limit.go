@@ -17,9 +17,12 @@ const DefaultMaxResult = 40 * 1024
 // maxMedia is the largest image or document that is kept whole: 3.75 MB in base64, the Converse API's limit for an image.
 const maxMedia = 5_000_000
 
+// maxParts is how many parts a result keeps; the last of more is the text of all the others.
+const maxParts = 64
+
 // Limit keeps at most max bytes of the text and JSON of each result, 0: DefaultMaxResult. Of a longer one the head and the
-// tail stay, with a note between them of how much was cut; JSON that is cut becomes text. Media too large, and kinds of
-// content nobody here knows, become a note. A tool that is limited already stays as it is if max is 0.
+// tail stay, with a note between them of how much was cut; JSON that is cut becomes text. Media that together are too large, and
+// kinds of content nobody here knows, become a note. A tool that is limited already stays as it is if max is 0.
 func Limit(t Tool, max int) Tool {
 	if max <= 0 {
 		if t.Spec().MaxResult > 0 {
@@ -55,20 +58,51 @@ func (l limited) Call(ctx Context, input json.RawMessage) (any, error) {
 
 // limitParts shares max among the parts in order: what is over when it is used up keeps a note.
 func limitParts(parts []model.ResultPart, max int) []model.ResultPart {
-	out := make([]model.ResultPart, 0, len(parts))
-	left := max
-	for _, p := range parts {
-		p = limitPart(p, left)
-		left -= min(left, len(p.Text)+len(p.JSON))
-		out = append(out, p)
+	out := fewer(parts)
+	for i, p := range out {
+		out[i] = limitPart(p, max)
+		max -= min(max, len(out[i].Text)+len(out[i].JSON))
 	}
 	return out
+}
+
+// fewer gives maxParts at most, and of media no more than maxMedia together.
+func fewer(parts []model.ResultPart) []model.ResultPart {
+	out := make([]model.ResultPart, 0, min(len(parts), maxParts))
+	var rest strings.Builder
+	for _, p := range parts {
+		room := maxMedia - mediaBytes(out)
+		if len(out) == maxParts-1 {
+			room = 0
+		}
+		if p.Raw != nil {
+			p = limitMedia(p, room)
+		}
+		if len(out) < maxParts-1 {
+			out = append(out, p)
+			continue
+		}
+		rest.WriteString(p.Text)
+		rest.Write(p.JSON)
+		rest.WriteByte('\n')
+	}
+	if rest.Len() > 0 {
+		out = append(out, model.ResultPart{Text: strings.TrimSuffix(rest.String(), "\n")})
+	}
+	return out
+}
+
+func mediaBytes(parts []model.ResultPart) (n int) {
+	for _, p := range parts {
+		n += len(p.Raw)
+	}
+	return n
 }
 
 func limitPart(p model.ResultPart, max int) model.ResultPart {
 	switch {
 	case p.Raw != nil:
-		return limitMedia(p)
+		return p
 	case len(p.JSON) > max:
 		return model.ResultPart{Text: Cut(string(p.JSON), max)}
 	case p.JSON == nil:
@@ -77,8 +111,8 @@ func limitPart(p model.ResultPart, max int) model.ResultPart {
 	return p
 }
 
-// limitMedia keeps images, documents and video that are not too large.
-func limitMedia(p model.ResultPart) model.ResultPart {
+// limitMedia keeps an image, document or video for which there is room.
+func limitMedia(p model.ResultPart, room int) model.ResultPart {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(p.Raw, &fields); err != nil || len(fields) == 0 {
 		return model.ResultPart{Text: fmt.Sprintf("[content of an unknown kind left out: %d bytes]", len(p.Raw))}
@@ -86,7 +120,7 @@ func limitMedia(p model.ResultPart) model.ResultPart {
 	kind := slices.Sorted(maps.Keys(fields))[0]
 	switch kind {
 	case "image", "document", "video":
-		if len(p.Raw) <= maxMedia {
+		if len(p.Raw) <= room {
 			return p
 		}
 		return model.ResultPart{Text: fmt.Sprintf("[%s left out: %d bytes are too large]", kind, len(p.Raw))}
