@@ -45,6 +45,9 @@ func hooks(c Config) channel.Channel {
 	ch.Verify = channel.Signed(c.Secret, task.System("hooks"))
 	ch.Route = func(ctx channel.Context, r channel.Request) error {
 		m, err := channel.Decode[said](r)
+		if err == nil {
+			err = m.check()
+		}
 		if err != nil {
 			return err
 		}
@@ -55,9 +58,18 @@ func hooks(c Config) channel.Channel {
 		return m.remind(ctx, d.SessionID)
 	}
 	if c.URL != "" {
-		ch.Events = tell(channel.Webhook{URL: c.URL, Secret: c.Secret, Channel: ch.ID})
+		ch.Events = tell(&channel.Webhook{URL: c.URL, Secret: c.Secret, Allow: channel.Own(c.URL), Channel: ch.ID})
 	}
 	return ch
+}
+
+// check refuses what could only be done in part: what is refused sends nothing.
+func (m said) check() error {
+	if m.Remind == "" {
+		return nil
+	}
+	_, err := schedule.ParseDelay(m.Remind)
+	return err
 }
 
 // remind has the conversation look again, or no more. A webhook that comes twice makes one reminder.
@@ -78,7 +90,7 @@ func (m said) remind(ctx channel.Context, sessionID string) error {
 }
 
 // tell posts what a system that follows a conversation wants to know.
-func tell(w channel.Webhook) channel.EventHandlers {
+func tell(w *channel.Webhook) channel.EventHandlers {
 	return channel.EventHandlers{
 		MessageReceived: func(ctx channel.Context, e contract.SessionEvent, _ contract.MessageReceived) error {
 			return w.Post(ctx, e)

@@ -13,6 +13,7 @@ import (
 	"github.com/steadfast-agents/steadfast/agent/channels"
 	"github.com/steadfast-agents/steadfast/core/channel"
 	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/flow"
 	"github.com/steadfast-agents/steadfast/core/model"
 	"github.com/steadfast-agents/steadfast/internal/fake"
@@ -69,5 +70,24 @@ func TestHooks(t *testing.T) {
 	if len(told) != 2 || !strings.HasPrefix(told[0], `message.received of pr:1 {"text":"does it work?","deliveryIds":["comment-1"],"files":["diff.txt"]}`) ||
 		!strings.HasPrefix(told[1], `turn.completed of pr:1 {"result":"It works."`) {
 		t.Errorf("told %q", told)
+	}
+}
+
+// TestWhatIsRefusedSendsNothing: a webhook of which a part is wrong is wrong.
+func TestWhatIsRefusedSendsNothing(t *testing.T) {
+	set, err := channels.Set(channels.Config{Secret: read})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hooks, _ := set.Get("hooks")
+	for _, body := range []string{`{"id":"c","key":"k","text":"x","remind":"soon"}`, `{"id":"c","key":"k","text":"x","remind":"400d"}`, `[]`} {
+		sends := 0
+		ctx := channel.NewContext(channel.Context{Context: t.Context()}, func(contract.Message) (contract.Delivery, error) {
+			sends++
+			return contract.Delivery{}, nil
+		})
+		if err := hooks.Route(ctx, channel.Request{Body: []byte(body)}); !fault.Is(err, fault.Invalid) || sends != 0 {
+			t.Errorf("%s: %v, and %d messages are sent", body, err, sends)
+		}
 	}
 }

@@ -99,7 +99,7 @@ func TestWebhook(t *testing.T) {
 		w.WriteHeader(status)
 	}))
 	defer service.Close()
-	w := channel.Webhook{URL: service.URL, Channel: "hooks", Now: func() time.Time { return now }, Secret: func(context.Context) ([]byte, error) { return secret, nil }}
+	w := channel.Webhook{URL: service.URL, Allow: channel.Own(service.URL), Channel: "hooks", Now: func() time.Time { return now }, Secret: func(context.Context) ([]byte, error) { return secret, nil }}
 	e := contract.SessionEvent{Type: "nudge.delivered", Index: 7, SessionID: "s-1", Data: json.RawMessage(`{"deliveryId":"d-1"}`)}
 	ctx := channel.Context{Context: t.Context(), ContinuationToken: "pr:1"}
 	for answered, want := range map[int]fault.Code{200: "", 204: "", 302: fault.Unavailable, 400: fault.Unavailable, 410: fault.Invalid, 503: fault.Unavailable} {

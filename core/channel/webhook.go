@@ -9,26 +9,51 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/guard"
 )
 
 // EventHeader names the event that a webhook tells, as session/index: the same for each repeat.
 const EventHeader = "Steadfast-Event"
 
-// Webhook tells a service of events: each is one POST of JSON, signed with SignatureHeader. A receiver knows a repeat by EventHeader.
+// Webhook tells a service of events: each is one POST of JSON, signed with SignatureHeader. A receiver knows a repeat by EventHeader. It
+// is safe for concurrent use, by its address.
 type Webhook struct {
 	URL     string
 	Secret  func(ctx context.Context) ([]byte, error)
-	Client  *http.Client     // default: one that gives up after 10 s and follows no redirects
+	Allow   []string         // hosts that may be told, as guard.Guard has them; none: every public host, by https
+	Client  *http.Client     // default: one that goes through the guard, gives up after 10 s and follows no redirects
 	Now     func() time.Time // default time.Now
 	Channel string           // told with each event
+
+	once    sync.Once
+	guarded *http.Client
+}
+
+// Own is Allow for a URL that the deployment names, and not somebody else: its host alone, at its port, also without TLS if it says so, and
+// also on this machine.
+func Own(address string) []string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return nil
+	}
+	plain := ""
+	if u.Scheme == "http" {
+		plain = "http://"
+	}
+	hosts := []string{plain + u.Host}
+	if port := u.Port(); u.Hostname() == "localhost" && port != "" {
+		hosts = append(hosts, plain+"127.0.0.1:"+port, plain+"[::1]:"+port)
+	}
+	return hosts
 }
 
 // Post tells one event. Any answer from 200 to 299 takes it. Faults: Invalid (a service that answers 410 wants no more), Unavailable.
-func (w Webhook) Post(ctx Context, e contract.SessionEvent) error {
+func (w *Webhook) Post(ctx Context, e contract.SessionEvent) error {
 	body, err := json.Marshal(contract.AgentSessionEvent{SessionEvent: e, Channel: w.Channel, ContinuationToken: ctx.ContinuationToken})
 	if err != nil {
 		return fault.Wrap(fault.Internal, err, "encode event %d", e.Index)
@@ -56,7 +81,7 @@ func (w Webhook) Post(ctx Context, e contract.SessionEvent) error {
 	return fault.New(fault.Unavailable, "the service of %s answers %d", w.Channel, answer.StatusCode)
 }
 
-func (w Webhook) request(ctx context.Context, body []byte, e contract.SessionEvent) (*http.Request, error) {
+func (w *Webhook) request(ctx context.Context, body []byte, e contract.SessionEvent) (*http.Request, error) {
 	secret, err := w.Secret(ctx)
 	if err != nil {
 		return nil, err
@@ -71,7 +96,12 @@ func (w Webhook) request(ctx context.Context, body []byte, e contract.SessionEve
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.URL, bytes.NewReader(body))
 	if err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "the URL of %s", w.Channel)
+		return nil, fault.New(fault.Invalid, "the URL of %s is none", w.Channel) // its text may hold a secret
+	}
+	if user := req.URL.User; user != nil {
+		password, _ := user.Password()
+		req.SetBasicAuth(user.Username(), password)
+		req.URL.User = nil
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set(SignatureHeader, signature)
@@ -79,9 +109,14 @@ func (w Webhook) request(ctx context.Context, body []byte, e contract.SessionEve
 	return req, nil
 }
 
-func (w Webhook) client() *http.Client {
+func (w *Webhook) client() *http.Client {
 	if w.Client != nil {
 		return w.Client
 	}
-	return &http.Client{Timeout: 10 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	w.once.Do(func() {
+		w.guarded = guard.Guard{Allow: w.Allow}.Client()
+		w.guarded.Timeout = 10 * time.Second
+		w.guarded.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	})
+	return w.guarded
 }

@@ -45,7 +45,9 @@ func newKeySet(v *Verifier) *keySet {
 		now:          v.now,
 	}
 	if k.client == nil {
-		k.client = &http.Client{Timeout: fetchTimeout}
+		k.client = &http.Client{Timeout: fetchTimeout, CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse // the issuer's keys are at its own address, or nowhere
+		}}
 	}
 	if k.every == 0 {
 		k.every = time.Minute

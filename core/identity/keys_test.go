@@ -3,6 +3,7 @@ package identity_test
 import (
 	"crypto/rsa"
 	"net/http"
+	"net/http/httptest"
 	"sync"
 	"testing"
 	"time"
@@ -50,6 +51,19 @@ func TestUnknownKeyFetchesAtMostSoOften(t *testing.T) {
 	wantRefusal(t, verify("k1", firstKey()), "")
 	if p.fetched() != 2 {
 		t.Errorf("%d fetches after the key was added, want 2", p.fetched())
+	}
+}
+
+// TestKeysAreTheIssuersOwn: an issuer's address that leads elsewhere gives no keys.
+func TestKeysAreTheIssuersOwn(t *testing.T) {
+	p := newPool(t)
+	elsewhere := httptest.NewServer(http.RedirectHandler(p.URL+"/pool/.well-known/jwks.json", http.StatusFound))
+	defer elsewhere.Close()
+	v := p.verifier()
+	v.Issuer = elsewhere.URL + "/pool"
+	token := signed(t, p.access(jwt.MapClaims{"iss": v.Issuer}))
+	if _, err := v.Verify(t.Context(), token); !fault.Is(err, fault.Unavailable) || p.fetched() != 0 {
+		t.Errorf("Verify = %v after %d fetches, want Unavailable and none", err, p.fetched())
 	}
 }
 

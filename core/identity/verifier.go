@@ -54,7 +54,7 @@ type Verifier struct {
 	AllowID      bool             // take ID tokens too, not only access tokens
 	Leeway       time.Duration    // clock difference that is forgiven, in both directions. 0: 5 s, negative: none
 	RefreshEvery time.Duration    // least time between two fetches of keys that went well. 0: 1 min
-	Client       *http.Client     // fetches the keys. nil: a client with a time-out of 5 s
+	Client       *http.Client     // fetches the keys. nil: one with a time-out of 5 s, that follows no redirect
 	Now          func() time.Time // nil: time.Now
 
 	once sync.Once
