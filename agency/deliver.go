@@ -13,10 +13,10 @@ import (
 
 // A delivery:
 //
-//	valid? ─▶ paused? ─▶ known? ─▶ claim ─▶ scope, cap, expire, load ─▶ handler ─▶ observe ─▶ finish ─▶ tell ─▶ told
-//	   │         │          │        │              │ any error from here on ends the claim:
-//	 FAILED,  unclaimed   FAILED   stored           ├── retryable: given back, the delivery fails
-//	unclaimed                      answer           └── else: FAILED, told
+//	valid? ─▶ paused? ─▶ time? ─▶ known? ─▶ claim ─▶ scope, cap, expire, load ─▶ handler ─▶ observe ─▶ finish ─▶ tell ─▶ told
+//	   │         │ held,    │ waits,  │        │              │ any error from here on ends the claim:
+//	 FAILED,     │ or       │ or      │ FAILED, stored        ├── retryable: given back, the delivery fails
+//	unclaimed    │ FAILED   │ PENDING │ told    answer        └── else: FAILED, told
 
 // job is a task in the hands of a delivery.
 type job struct {
@@ -41,19 +41,16 @@ func (a *Agent) Deliver(ctx context.Context, r task.Request, deliveryID string) 
 		return rejected(r, reason), nil
 	}
 	j := job{request: r, delivery: r.Delivery(deliveryID)}
-	if paused, err := a.pause.on(ctx); err != nil || paused {
-		return a.paused(ctx, j, err)
+	if got, ok, err := a.ready(ctx, j); !ok {
+		return got, err
 	}
 	run, err := a.open(ctx, r.Trigger.AgentID)
 	if errors.Is(err, ErrUnknownAgent) {
 		a.log.WarnContext(ctx, "rejected", "task", r.TaskID, "reason", "unknown agent", "agent", r.Trigger.AgentID)
-		return rejected(r, "Unknown "+a.name+" agent"), nil
+		return a.drop(ctx, j, "Unknown "+a.name+" agent")
 	}
 	if err != nil {
 		return task.Result{}, fmt.Errorf("profile of %s: %w", r.Trigger.AgentID, err)
-	}
-	if early, err := a.await(ctx, r); early || err != nil {
-		return task.Result{TaskID: r.TaskID, Status: task.Pending}, err
 	}
 	if err = a.claim(ctx, &j); err != nil {
 		if fault.Is(err, fault.Conflict) {
@@ -81,58 +78,6 @@ func (a *Agent) refuse(r task.Request) string {
 		return "The task principal does not match the agent"
 	}
 	return ""
-}
-
-// paused drops a task, or holds it.
-func (a *Agent) paused(ctx context.Context, j job, err error) (task.Result, error) {
-	r := j.request
-	if err != nil {
-		return task.Result{}, fmt.Errorf("is %s paused: %w", a.name, err)
-	}
-	a.log.InfoContext(ctx, "paused", "task", r.TaskID)
-	if a.onPause == DropTasks {
-		return a.drop(ctx, j)
-	}
-	if _, err := a.store.CreateTask(ctx, r); err != nil && !fault.Is(err, fault.Conflict) {
-		return task.Result{}, fmt.Errorf("hold %s: %w", r.TaskID, err)
-	}
-	return task.Result{TaskID: r.TaskID, Status: task.Pending}, nil
-}
-
-// soon is how long a delivery waits for the time of a delayed task; who sends it is not exact.
-const soon = 2 * time.Minute
-
-// await waits until a task is to run. early is true when that is too long to wait and its row will have it sent then.
-func (a *Agent) await(ctx context.Context, r task.Request) (early bool, err error) {
-	at, ok := readTime(r.NotBefore)
-	left := at.Sub(a.now())
-	switch {
-	case !ok || left <= 0:
-		return false, nil
-	case left <= soon:
-		err = pause(ctx, left)
-	case a.store.Sweeps():
-		_, err = a.store.CreateTask(ctx, r)
-		early = true
-	}
-	if err != nil && !fault.Is(err, fault.Conflict) {
-		return early, fmt.Errorf("wait for the time of %s: %w", r.TaskID, err)
-	}
-	return early, nil
-}
-
-// drop gives a task up unclaimed; where a sweep would deliver it again, it ends.
-func (a *Agent) drop(ctx context.Context, j job) (r task.Result, err error) {
-	if r = rejected(j.request, "paused"); !a.store.Sweeps() {
-		return r, nil
-	}
-	if err = a.claim(ctx, &j); err == nil {
-		return a.finish(ctx, j, r)
-	}
-	if fault.Is(err, fault.Conflict) {
-		return j.standing(), nil
-	}
-	return task.Result{}, err
 }
 
 // claim takes the task up. A completion that is owed from an earlier run is told first. Faults: Conflict, and the record is as it

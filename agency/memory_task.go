@@ -77,6 +77,9 @@ func (s *MemoryStore) GiveBackTask(_ context.Context, claimed task.Task, reason 
 	return s.held(claimed.GiveBack(reason, task.Backoff(claimed.Attempt-1), s.now()))
 }
 
+// KeepTask implements Tasks: nothing here is forgotten.
+func (s *MemoryStore) KeepTask(context.Context, string, time.Time) error { return nil }
+
 // Announced implements Tasks.
 func (s *MemoryStore) Announced(_ context.Context, told task.Task) error {
 	s.mu.Lock()

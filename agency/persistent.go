@@ -46,7 +46,7 @@ type OnPause string
 // The choices.
 const (
 	DropTasks OnPause = ""     // unclaimed, and nothing is dispatched
-	HoldTasks OnPause = "hold" // they stay PENDING and run when the pause is over
+	HoldTasks OnPause = "hold" // they stay PENDING, however long, and run within minutes after the pause
 )
 
 // TaskIDs says how task ids are made.

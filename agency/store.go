@@ -25,6 +25,7 @@ type Tasks interface {
 	RenewTask(ctx context.Context, claimed task.Task, lease time.Duration) error
 	FinishTask(ctx context.Context, claimed task.Task, r task.Result) error
 	GiveBackTask(ctx context.Context, claimed task.Task, reason string) error
+	KeepTask(ctx context.Context, taskID string, at time.Time) error
 	Announced(ctx context.Context, told task.Task) error
 }
 

@@ -178,6 +178,24 @@ func (t Table) GiveBackTask(ctx context.Context, claimed task.Task, reason strin
 	return t.Commit(ctx, ChangeTask(claimed.GiveBack(reason, task.Backoff(claimed.Attempt-1), t.now())))
 }
 
+// KeepTask lets a task that is held back outlive its wait: see task.Task.Keep. Idempotent; a task that moved on meanwhile is left
+// alone. Faults: Unavailable.
+func (t Table) KeepTask(ctx context.Context, taskID string, at time.Time) error {
+	there, err := t.TaskOrNone(ctx, taskID)
+	if err != nil {
+		return err
+	}
+	change, ok := there.Keep(at)
+	if !ok {
+		return nil
+	}
+	err = t.Commit(ctx, ChangeTask(change))
+	if _, refused := RefusedTask(err, taskID); refused {
+		return nil
+	}
+	return err
+}
+
 // Announced clears the debt of a completion that the bus has taken. Idempotent. Faults: Unavailable.
 func (t Table) Announced(ctx context.Context, told task.Task) error {
 	err := t.Commit(ctx, ChangeTask(told.Announced()))

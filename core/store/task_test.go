@@ -219,6 +219,42 @@ func TestGiveBack(t *testing.T) {
 	})
 }
 
+func TestATaskThatIsHeldBackIsKept(t *testing.T) {
+	each(t, func(t *testing.T, b bench) {
+		if _, err := b.CreateTask(t.Context(), request("d-1")); err != nil {
+			t.Fatal(err)
+		}
+		created := b.clock.Now()
+		for _, tt := range []struct {
+			name        string
+			after, life time.Duration // life: of the row, from the creation on
+			due         time.Duration // from now on
+		}{
+			{name: "it is looked at soon, and lives for a day", life: 24 * time.Hour, due: time.Minute},
+			{name: "its row ends soon", after: 20 * time.Hour, life: 44*time.Hour + 5*time.Minute, due: time.Minute - 20*time.Hour},
+		} {
+			b.clock.Advance(tt.after)
+			if err := b.KeepTask(t.Context(), "t", b.clock.Now().Add(5*time.Minute)); err != nil {
+				t.Fatal(err)
+			}
+			got := b.task(t)
+			if life := time.Unix(got.ExpiresAt, 0).Sub(created); life != tt.life || got.DueSK != key.DueSK(b.clock.Now().Add(tt.due).UnixMilli()) {
+				t.Errorf("%s: lives %s, due at %s, want %s and %s from now", tt.name, life, got.DueSK, tt.life, tt.due)
+			}
+		}
+		_, swept := b.task(t).Sweep(b.clock.Now(), time.Hour)
+		b.commit(t, store.ChangeTask(swept))
+		soon := b.clock.Now().Add(5 * time.Minute)
+		if err := b.KeepTask(t.Context(), "t", soon); err != nil || b.task(t).DueSK != key.DueSK(soon.UnixMilli()) {
+			t.Errorf("the sweep would look in an hour: %v, due at %s, want in 5m", err, b.task(t).DueSK)
+		}
+		claimed := b.start(t, "o-1", "d-1")
+		if err := b.KeepTask(t.Context(), "t", b.clock.Now()); err != nil || b.task(t).DueSK != claimed.DueSK {
+			t.Errorf("a running task: %v, due at %s, want it left alone", err, b.task(t).DueSK)
+		}
+	})
+}
+
 func TestACancelledTaskIsNotFinished(t *testing.T) {
 	each(t, func(t *testing.T, b bench) {
 		claimed := b.start(t, "o-1", "d-1")

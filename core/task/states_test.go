@@ -138,6 +138,10 @@ func cancellable(t task.Task) bool {
 	return t.Status == task.Pending || t.Status == task.Running || t.Status == task.Failed && t.Retryable
 }
 
+func waits(t task.Task) bool {
+	return t.Status == task.Pending || t.Status == task.Failed && t.Retryable
+}
+
 // exhaustible: it waits, was given back, or its run is dead.
 func exhaustible(t task.Task) bool {
 	return t.Status == task.Pending || t.Status == task.Failed && t.Retryable ||
@@ -163,6 +167,10 @@ func endings() []event {
 		{"cancel", func(t task.Task) (task.Change, bool) { return t.Cancel(now) },
 			func(row, read task.Task) bool {
 				return cancellable(row) && row.Fence == read.Fence && row.Turn == read.Turn
+			}},
+		{"held back", func(t task.Task) (task.Change, bool) { return t.Keep(now.Add(5 * time.Minute)) },
+			func(row, read task.Task) bool {
+				return waits(row) && row.Fence == read.Fence && row.DueSK == read.DueSK
 			}},
 		{"given up, never taken", func(t task.Task) (task.Change, bool) { return sure(t.Exhausted(now)) },
 			func(row, read task.Task) bool { return row.Status == task.Pending && row.Fence == read.Fence }},

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/steadfast-agents/steadfast/core/cond"
+	"github.com/steadfast-agents/steadfast/core/key"
 )
 
 // Change is a transition: the record to be, and the condition on the row under which it may be written. Only the fields that
@@ -179,4 +180,22 @@ type ClaimBy struct {
 	Owner      string // random for this attempt
 	DeliveryID string
 	Lease      time.Duration
+}
+
+// Keep is of a task that is held back for nobody knows how long: its row outlives the wait, and the sweep looks at it at the given time
+// at the latest. ok is false where both are so already, or nothing waits.
+func (t Task) Keep(at time.Time) (c Change, ok bool) {
+	if t.Status != Pending && !(t.Status == Failed && t.Retryable) {
+		return Change{}, false
+	}
+	to := t
+	if to.ExpiresAt < at.Add(Life/2).Unix() {
+		to.ExpiresAt = at.Add(Life).Unix()
+	}
+	if sk := key.DueSK(at.UnixMilli()); t.DueSK == "" || sk < t.DueSK {
+		to = to.due(at)
+	}
+	return Change{t, to, cond.And(cond.EqOrAbsent("fence", t.Fence), cond.EqOrAbsent("dueSk", t.DueSK), cond.Or(
+			cond.Eq("status", Pending), cond.And(cond.Eq("status", Failed), cond.Eq("retryable", true))))},
+		to.ExpiresAt != t.ExpiresAt || to.DueSK != t.DueSK
 }
