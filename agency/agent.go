@@ -15,9 +15,9 @@ import (
 )
 
 // Route turns an event into tasks. On a TableStore what it decides is never lost: gates, task and dispatch are one write, and what was
-// written is sent by this call, a redelivery, or the sweep. On a store that nobody sweeps it does as Router does. While the type is
-// paused nothing is dispatched, unless it holds tasks. It goes straight into a function. Safe to repeat. Faults: those of rules and
-// look-ups, Unavailable.
+// written is sent by this call, a redelivery, or the sweep; an agent's error, say a damaged profile, does not keep the others from the
+// event, and is returned in the end. On a store that nobody sweeps it does as Router does. While the type is paused nothing is dispatched,
+// unless it holds tasks. It goes straight into a function. Safe to repeat. Faults: those of rules and look-ups, Unavailable.
 func (a *Agent) Route(ctx context.Context, e contract.RawEvent) ([]Decision, error) {
 	made, err := a.decide(ctx, e)
 	if len(made) == 1 && made[0].Decision == PausedType {
@@ -40,7 +40,7 @@ func (a *Agent) decide(ctx context.Context, e contract.RawEvent) ([]Decision, er
 		Rules: a.rules, Pacing: a.pacing, Principal: a.principal, ResponseDelays: a.delays, Now: a.now, Log: a.log,
 		Sources: a.sources, taskID: a.ruleTaskID, Gates: a.store, Dispatch: a.dispatcher,
 	}
-	r.paths = paths{outbox{a}, gateByGate{r}}
+	r.paths, r.goOn = paths{outbox{a}, gateByGate{r}}, a.store.Sweeps()
 	if r.Sources != nil { // check-ins come from the type itself
 		r.Sources = append(slices.Clone(r.Sources), a.source)
 	}

@@ -31,6 +31,7 @@ type Router struct {
 	Log            *slog.Logger     // nil: discard
 
 	paths  passage // nil: gate by gate, then the dispatcher
+	goOn   bool    // an agent's error does not keep the others from the event
 	taskID func(eventID, agentID string, rule Rule) string
 }
 
@@ -59,17 +60,38 @@ func (r Router) Route(ctx context.Context, e contract.RawEvent) ([]Decision, err
 	if r.Sources != nil && !slices.Contains(r.Sources, e.Source) {
 		return made, nil
 	}
+	f := &failures{most: 1}
+	if r.goOn {
+		f.most = maxFailures
+	}
 	for _, rule := range r.Rules {
-		if rule.DetailType != e.DetailType {
+		if rule.DetailType != e.DetailType || f.over(ctx) {
 			continue
 		}
-		decisions, err := r.apply(ctx, rule, e)
-		made = append(made, decisions...)
-		if err != nil {
-			return made, fmt.Errorf("route %q %s to %s: %w", e.DetailType, e.ID, rule.Kind, err)
-		}
+		made = append(made, r.apply(ctx, rule, e, f)...)
+	}
+	if f.all != nil {
+		return made, fmt.Errorf("route %q %s: %w", e.DetailType, e.ID, errors.Join(f.all...))
 	}
 	return made, nil
+}
+
+// maxFailures is how many errors end a routing that goes on after one: then it is no agent's own trouble, and better left to a redelivery.
+const maxFailures = 8
+
+// failures are what went wrong in a routing.
+type failures struct {
+	all  []error
+	most int
+}
+
+// over reports whether the routing ends here.
+func (f *failures) over(ctx context.Context) bool {
+	return len(f.all) >= f.most || len(f.all) > 0 && ctx.Err() != nil
+}
+
+func (f *failures) add(rule Rule, err error) {
+	f.all = append(f.all, fmt.Errorf("to %s: %w", rule.Kind, err))
 }
 
 func (r Router) now() time.Time {
@@ -79,30 +101,35 @@ func (r Router) now() time.Time {
 	return r.Now()
 }
 
-func (r Router) apply(ctx context.Context, rule Rule, e contract.RawEvent) ([]Decision, error) {
+func (r Router) apply(ctx context.Context, rule Rule, e contract.RawEvent, f *failures) (made []Decision) {
 	wake, err := rule.Wake(ctx, e)
+	if err != nil {
+		f.add(rule, err)
+	}
 	if err != nil || len(wake.Agents) == 0 {
-		return nil, err
+		return nil
 	}
 	at := routing{kind: rule.Kind, rule: rule, event: e, wake: wake, now: r.now()}
 	at.entries = wake.entries(rule.Kind, e.ID, at.now)
-	agents := unique(wake.Agents)
 	shut, err := r.passage().enter(ctx, at)
 	if err != nil {
-		return nil, err
+		f.add(rule, err)
+		return nil
 	}
-	var made []Decision
-	for i, agentID := range agents {
+	for i, agentID := range unique(wake.Agents) {
 		d := Decision{AgentID: agentID, Kind: rule.Kind, Decision: shut}
 		if shut == "" {
 			if d, err = r.wake(ctx, at, agentID, i); err != nil {
-				return made, err
+				if f.add(rule, err); f.over(ctx) {
+					return made
+				}
+				continue
 			}
 		}
 		r.report(ctx, e, d)
 		made = append(made, d)
 	}
-	return made, nil
+	return made
 }
 
 // entries are the gates of the rule as a whole, owned by the event.
