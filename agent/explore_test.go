@@ -14,6 +14,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/bus"
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/flow"
+	"github.com/steadfast-agents/steadfast/core/loop"
 	"github.com/steadfast-agents/steadfast/core/model"
 	"github.com/steadfast-agents/steadfast/core/money"
 	"github.com/steadfast-agents/steadfast/core/store"
@@ -46,7 +47,7 @@ func newFirm(t *testing.T) *firm {
 		Model: &fake.Model{World: f.World, Answer: func(model.Request) fake.Turn { return fake.Calls("", call(t, answer)) }},
 	}
 	var err error
-	if f.hosted, err = agent.Persistent(d.Metered("priced", money.Default())); err != nil {
+	if f.hosted, err = agent.Persistent(d.Metered(loop.Meter{ID: "priced", Prices: money.Default()})); err != nil {
 		panic(err)
 	}
 	ctx := context.Background()

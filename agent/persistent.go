@@ -10,7 +10,6 @@ import (
 	"github.com/steadfast-agents/steadfast/agency"
 	"github.com/steadfast-agents/steadfast/core/bus"
 	"github.com/steadfast-agents/steadfast/core/loop"
-	"github.com/steadfast-agents/steadfast/core/money"
 	"github.com/steadfast-agents/steadfast/core/store"
 	"github.com/steadfast-agents/steadfast/core/task"
 )
@@ -51,13 +50,15 @@ func (d Deployment) documents() agency.StateStore {
 	return agency.TableStore{Table: d.Table}
 }
 
-// Metered is the deployment with the budgets of its table: tasks are not begun without money, and each call of the model, whose id it
-// takes for the price, reserves the most it can cost and settles what it did.
-func (d Deployment) Metered(modelID string, prices money.Prices) Deployment {
-	recent := &loop.BudgetCache{}
+// Metered is the deployment with the budgets of its table: tasks are not begun without money, and each call of the model reserves the
+// most it can cost and settles what it did. Of as, the model's id, its MaxTokens and the prices count.
+func (d Deployment) Metered(as loop.Meter) Deployment {
+	as.Ledger, as.NewID, as.Recent = d.Table, uuid.NewString, &loop.BudgetCache{}
 	d.Budget = agency.TableBudget{Table: d.Table}
 	d.Meter = func(m loop.Model, scopes ...string) loop.Model {
-		return loop.Meter{Model: m, ID: modelID, Prices: prices, Ledger: d.Table, Scopes: scopes, NewID: uuid.NewString, Recent: recent}
+		metered := as
+		metered.Model, metered.Scopes = m, scopes
+		return metered
 	}
 	return d
 }

@@ -24,13 +24,14 @@ type Ledger interface {
 // Meter is a model under budgets: it reserves before each call the most that it can cost, and settles what it cost. A process that
 // dies in between leaves a hold, which the sweep counts as spent. It is safe for concurrent use.
 type Meter struct {
-	Model  Model
-	ID     string // of the model, for its price
-	Prices money.Prices
-	Ledger Ledger
-	Scopes []string
-	NewID  func() string // of a call: unique
-	Recent *BudgetCache  // nil: budgets are read at each call
+	Model     Model
+	ID        string // of the model, for its price
+	MaxTokens int    // of output where a request names no limit: the model's own default, of which it is told under a budget; default DefaultMaxTokens
+	Prices    money.Prices
+	Ledger    Ledger
+	Scopes    []string
+	NewID     func() string // of a call: unique
+	Recent    *BudgetCache  // nil: budgets are read at each call
 }
 
 // Cost prices usage of the model that a request named, "" for the meter's own; ok is false if its price is not known.
@@ -48,6 +49,9 @@ func (m Meter) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Ev
 			return
 		}
 		defer func() { m.settle(ctx, c) }()
+		if len(c.holds) > 0 {
+			req.MaxTokens = c.output // what was reserved is the most
+		}
 		for event, err := range m.Model.Stream(ctx, req) {
 			c.tally.add(event)
 			if !yield(m.priced(event, req.ModelID), err) {
@@ -70,10 +74,11 @@ func (m Meter) priced(event model.Event, modelID string) model.Event {
 
 // call is one in flight.
 type call struct {
-	holds []money.Hold // none: there is no budget
-	price money.Price
-	input int // bytes
-	tally tally
+	holds  []money.Hold // none: there is no budget
+	price  money.Price
+	input  int // bytes
+	output int // tokens at most
+	tally  tally
 }
 
 func (m Meter) reserve(ctx context.Context, req model.Request) (c call, err error) {
@@ -85,8 +90,8 @@ func (m Meter) reserve(ctx context.Context, req model.Request) (c call, err erro
 	if c.price, ok = m.Prices.Of(id); !ok {
 		return c, fault.New(fault.Limit, "model %s has no price, and %s has a budget: add it to the prices", id, budgets[0].Scope).Because(money.NoPrice)
 	}
-	c.input = inputBytes(req)
-	c.holds, err = m.Ledger.Reserve(ctx, m.NewID(), c.price.Ceiling(c.input, cmp.Or(max(req.MaxTokens, 0), DefaultMaxTokens)), budgets)
+	c.input, c.output = inputBytes(req), cmp.Or(max(req.MaxTokens, 0), max(m.MaxTokens, 0), DefaultMaxTokens)
+	c.holds, err = m.Ledger.Reserve(ctx, m.NewID(), c.price.Ceiling(c.input, c.output), budgets)
 	return c, err
 }
 
@@ -111,13 +116,23 @@ func (m Meter) settle(ctx context.Context, c call) {
 	_ = m.Ledger.Settle(ctx, c.holds, c.price.Cost(used), used)
 }
 
-// inputBytes is the size of all text in a request.
+// What a service puts around the words of a request, in bytes: roles and marks of each part, and instructions on how to use tools.
+const (
+	framePart  = 32
+	frameTools = 1200
+)
+
+// inputBytes is the size of all text in a request, and of what the service adds to it.
 func inputBytes(req model.Request) int {
-	n := len(req.System)
+	n := framePart + len(req.System)
+	if len(req.Tools) > 0 {
+		n += frameTools
+	}
 	for _, t := range req.Tools {
-		n += len(t.Name) + len(t.Description) + len(t.Schema)
+		n += framePart + len(t.Name) + len(t.Description) + len(t.Schema)
 	}
 	for _, m := range req.Messages {
+		n += framePart
 		for _, b := range m.Content {
 			n += blockBytes(b)
 		}
@@ -126,7 +141,7 @@ func inputBytes(req model.Request) int {
 }
 
 func blockBytes(b model.Block) int {
-	n := len(b.Text) + len(b.Raw)
+	n := framePart + len(b.Text) + len(b.Raw)
 	if b.ToolUse != nil {
 		n += len(b.ToolUse.Name) + len(b.ToolUse.Input)
 	}
@@ -156,6 +171,8 @@ func (t *tally) add(e model.Event) {
 		t.reported, t.known = t.reported.Add(e.Usage), true
 	case model.TextDelta:
 		t.written += len(e.Text)
+	case model.ReasoningDelta:
+		t.written += len(e.Text) + len(e.Redacted)
 	case model.ToolInput:
 		t.written += len(e.JSON)
 	}

@@ -20,11 +20,13 @@ type fixed struct {
 	say   []model.Event
 	err   error
 	asked int
+	last  model.Request
 }
 
-func (e *fixed) Stream(context.Context, model.Request) iter.Seq2[model.Event, error] {
+func (e *fixed) Stream(_ context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		e.asked++
+		e.last = req
 		for _, event := range e.say {
 			if !yield(event, nil) {
 				return
@@ -69,7 +71,7 @@ func TestMeter(t *testing.T) {
 	budget := func(limit money.Amount) []money.Budget {
 		return []money.Budget{{Scope: money.Stack, Limit: limit, Period: money.Day}}
 	}
-	const input = 20 // bytes
+	const input = 3*32 + 20 // bytes, framed as request, message and block
 	ceiling := priced["m"].Ceiling(input, 100)
 	tests := []struct {
 		name              string
@@ -85,6 +87,8 @@ func TestMeter(t *testing.T) {
 			reserved: []money.Amount{ceiling}, settled: []money.Amount{27_000}},
 		{name: "cut before it reports: an estimate", model: fixed{say: []model.Event{text}, err: broken}, budgets: budget(1e9), id: "m", asked: 1,
 			reserved: []money.Amount{ceiling}, settled: []money.Amount{input/2*1_000 + 4*10_000}},
+		{name: "cut while it thinks", model: fixed{say: []model.Event{model.ReasoningDelta{Text: "eight by", Redacted: []byte("four")}}, err: broken}, budgets: budget(1e9), id: "m", asked: 1,
+			reserved: []money.Amount{ceiling}, settled: []money.Amount{input/2*1_000 + 6*10_000}},
 		{name: "refused at once costs nothing", model: fixed{err: broken}, budgets: budget(1e9), id: "m", asked: 1,
 			reserved: []money.Amount{ceiling}, settled: []money.Amount{0}},
 		{name: "no room", budgets: budget(ceiling - 1), id: "m", reason: money.OverBudget},
@@ -103,6 +107,37 @@ func TestMeter(t *testing.T) {
 			}
 			if diff := cmp.Diff([][]money.Amount{tt.reserved, tt.settled}, [][]money.Amount{b.reserved, b.settled}); diff != "" {
 				t.Errorf("reserved and settled (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestReservedIsTheMost: a request without a limit of its own reserves what the model may write, and the model is held to it.
+func TestReservedIsTheMost(t *testing.T) {
+	stack := []money.Budget{{Scope: money.Stack, Limit: 1e9, Period: money.Day}}
+	for _, tt := range []struct {
+		name             string
+		budgets          []money.Budget
+		models, asks     int // tokens: the model's default, the request's own
+		reserved, passed int
+	}{
+		{"the request's", stack, 30_000, 100, 100, 100},
+		{"the model's", stack, 30_000, 0, 30_000, 30_000},
+		{"the default", stack, 0, 0, loop.DefaultMaxTokens, loop.DefaultMaxTokens},
+		{"no budget", nil, 30_000, 0, 0, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b, says := &accounts{budgets: tt.budgets}, &fixed{say: []model.Event{model.Stop{Reason: model.EndTurn}}}
+			m := loop.Meter{Model: says, ID: "m", MaxTokens: tt.models, Prices: money.Prices{"m": {Output: 1}}, Ledger: b, Scopes: []string{money.Stack}, NewID: func() string { return "c" }}
+			if _, err := model.Collect(m.Stream(t.Context(), model.Request{MaxTokens: tt.asks})); err != nil {
+				t.Fatal(err)
+			}
+			var reserved money.Amount
+			if len(b.reserved) > 0 {
+				reserved = b.reserved[0]
+			}
+			if reserved != money.Amount(tt.reserved*1000) || says.last.MaxTokens != tt.passed {
+				t.Errorf("reserved %v and asked for %d tokens, want those of %d and %d", reserved, says.last.MaxTokens, tt.reserved, tt.passed)
 			}
 		})
 	}

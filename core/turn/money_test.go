@@ -66,7 +66,7 @@ func TestAModelWithoutAPriceHasNoCost(t *testing.T) {
 // TestATurnWithoutMoneyLeft ends before the model is asked, says when there is money again, and the next window goes on.
 func TestATurnWithoutMoneyLeft(t *testing.T) {
 	bubble(t, helpful, func(t *testing.T, ctx context.Context, s *stage.Stage) {
-		must(t, s.Edges.Table.SetBudget(ctx, priced(s, 4_500_000))) // one call's worst case is about 4,100,000; what one turn spends is little
+		must(t, s.Edges.Table.SetBudget(ctx, priced(s, 5_400_000))) // one call's worst case is about 4,900,000; what one turn spends is little
 		say(t, ctx, s, "hello")
 		say(t, ctx, s, strings.Repeat("long ", 400)) // two bytes of input count as a token: too much now
 		failed := told(t, s, id, "turn.failed")

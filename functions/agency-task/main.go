@@ -22,8 +22,7 @@ func main() {
 		if err := content.Validate(); err != nil {
 			return agency.Hosted{}, err
 		}
-		meter := content.Metered(edges, host.Model(edges))
-		return agent.Persistent(d.Metered(meter.ID, meter.Prices))
+		return agent.Persistent(d.Metered(content.Metered(edges, host.Model(edges))))
 	})
 	lambda.Start(entry.Raw(edges.Log, edges.Table, func(ctx context.Context, e contract.RawEvent) (contract.TaskResult, error) {
 		r, err := hosted.HandleTask(ctx, e)

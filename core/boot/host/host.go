@@ -98,7 +98,7 @@ func (c Content) Metered(e boot.Edges, m bedrock.Model, scopes ...string) loop.M
 
 func metered(e boot.Edges, m bedrock.Model, prices money.Prices, scopes ...string) loop.Meter {
 	return loop.Meter{
-		Model: m, ID: cmp.Or(m.ID, bedrock.DefaultModelID), Prices: prices, Ledger: e.Table, Scopes: scopes, NewID: e.NewID, Recent: &loop.BudgetCache{},
+		Model: m, ID: cmp.Or(m.ID, bedrock.DefaultModelID), MaxTokens: m.MaxTokens, Prices: prices, Ledger: e.Table, Scopes: scopes, NewID: e.NewID, Recent: &loop.BudgetCache{},
 	}
 }
 
