@@ -52,7 +52,7 @@ type Agenda[N any] struct {
 	read json.RawMessage
 }
 
-// AgendaLimits bounds an agenda. The zero value means DefaultAgendaLimits.
+// AgendaLimits bounds an agenda. The zero value means DefaultAgendaLimits; fields of any other count as they are, so change a copy of it.
 type AgendaLimits struct{ Active, History int }
 
 // DefaultAgendaLimits are the limits unless others are given.

@@ -100,7 +100,8 @@ func (b CommitmentBook[I]) Find(id string) (c Commitment[I], ok bool) {
 	return b.Commitments[i], true
 }
 
-// CommitmentLimits bounds a book. The zero value means DefaultCommitmentLimits.
+// CommitmentLimits bounds a book. The zero value means DefaultCommitmentLimits; fields of any other count as they are, so change a copy
+// of it.
 type CommitmentLimits struct {
 	Active              int           // open ones
 	PerCounterpart      int           // open ones with one counterpart

@@ -36,6 +36,38 @@ func TestDefineListsEveryProblem(t *testing.T) {
 	}
 }
 
+// What is half filled in is refused, for as it stands nothing would ever happen, and nobody would know why.
+func TestDefineRefusesWhatWouldDoNothing(t *testing.T) {
+	slots := func(slots ...agency.CheckInSlot) func(*definition) {
+		return func(d *definition) { d.CheckIn.Schedule = agency.CheckInSchedule{TimeZone: "UTC", Slots: slots} }
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(*definition)
+		want   string // "": it may be
+	}{
+		{"more promises", func(d *definition) { d.CommitmentLimits.Active = 10 }, "PerCounterpart:0"},
+		{"more promises, the rest as usual", func(d *definition) {
+			d.CommitmentLimits = agency.DefaultCommitmentLimits
+			d.CommitmentLimits.Active = 10
+		}, ""},
+		{"more history", func(d *definition) { d.AgendaLimits.History = 50 }, "AgendaLimits {Active:0 History:50} pursue nothing"},
+		{"no history", func(d *definition) { d.AgendaLimits.Active = 5 }, ""},
+		{"no handler", func(d *definition) { d.Tasks["audit"] = nil }, `the handler of "audit" is nil`},
+		{"slots without names", slots(agency.CheckInSlot{Hour: 9}), "a name of its own, not \"\""},
+		{"slots with one name", slots(agency.CheckInSlot{Slot: "day", Hour: 9}, agency.CheckInSlot{Slot: "day", Hour: 14}), "a name of its own, not \"day\""},
+		{"no time of day", slots(agency.CheckInSlot{Slot: "late", Hour: 24}), "late is at 24:00"},
+		{"two slots", slots(agency.CheckInSlot{Slot: "early", Hour: 9, Minute: 30}, agency.CheckInSlot{Slot: "late", Hour: 23, Minute: 59}), ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := agency.Define(newWorld(nil).definition(tt.change))
+			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("Define = %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
 func TestIsRetryable(t *testing.T) {
 	tests := []struct {
 		name string

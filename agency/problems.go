@@ -3,6 +3,8 @@ package agency
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,11 +37,49 @@ func (d Definition[P, N, I]) problems() []string {
 		wrong(seen[id] && d.TaskIDs == ReferenceIDs, "two rules of %s would share task ids: use NamespacedIDs", id)
 		seen[id] = true
 	}
+	for _, kind := range slices.Sorted(maps.Keys(d.Tasks)) {
+		wrong(d.Tasks[kind] == nil, "the handler of %q is nil", kind)
+	}
+	all = append(all, d.AgendaLimits.orDefault().problems()...)
+	all = append(all, d.CommitmentLimits.orDefault().problems()...)
 	if d.CheckIn != nil {
 		wrong(d.Tasks[CheckInKind] == nil, "check-ins have no handler %q", CheckInKind)
 		wrong(d.CheckIn.Agents == nil, "check-ins need Agents")
-		_, err := CheckInMoment(time.Unix(0, 0), d.CheckIn.Schedule)
-		wrong(err != nil, "check-ins: %v", err)
+		all = append(all, d.CheckIn.Schedule.problems()...)
+	}
+	return all
+}
+
+// problems are limits under which no goal is ever pursued: one field was set, and the others were meant to keep their defaults.
+func (l AgendaLimits) problems() (all []string) {
+	if l.Active <= 0 || l.History < 0 {
+		all = append(all, fmt.Sprintf("AgendaLimits %+v pursue nothing: begin with DefaultAgendaLimits", l))
+	}
+	return all
+}
+
+// problems are limits under which no promise is ever made, or is lost at once.
+func (l CommitmentLimits) problems() (all []string) {
+	if l.Active <= 0 || l.PerCounterpart <= 0 || l.ChildTasks <= 0 || l.StaleQueue <= 0 || l.History < 0 || l.ReconsiderCooldown < 0 || l.MaxReconsiderations < 0 {
+		all = append(all, fmt.Sprintf("CommitmentLimits %+v keep no promise: begin with DefaultCommitmentLimits", l))
+	}
+	return all
+}
+
+// problems are slots that would be missed: agents answer once for each name a day.
+func (s CheckInSchedule) problems() (all []string) {
+	if _, err := CheckInMoment(time.Unix(0, 0), s); err != nil {
+		return []string{fmt.Sprintf("check-ins: %v", err)}
+	}
+	seen := map[string]bool{}
+	for _, slot := range s.orDefault().Slots {
+		switch {
+		case slot.Slot == "" || seen[slot.Slot]:
+			all = append(all, fmt.Sprintf("check-ins: every slot needs a name of its own, not %q", slot.Slot))
+		case slot.Hour < 0 || slot.Hour > 23 || slot.Minute < 0 || slot.Minute > 59:
+			all = append(all, fmt.Sprintf("check-ins: %s is at %d:%02d, which is no time of day", slot.Slot, slot.Hour, slot.Minute))
+		}
+		seen[slot.Slot] = true
 	}
 	return all
 }
