@@ -37,14 +37,17 @@ func stat(v evals.Stat) string {
 	if v.N == 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%.4g ± %.4g", v.Mean, v.StdDev)
+	return evals.Number(v.Mean) + " ± " + evals.Number(v.StdDev)
 }
 
 func signed(v *float64) string {
-	if v == nil {
+	switch {
+	case v == nil:
 		return "-"
+	case *v < 0:
+		return evals.Number(*v)
 	}
-	return fmt.Sprintf("%+.4g", *v)
+	return "+" + evals.Number(*v)
 }
 
 func (s *surroundings) printComparison(c evals.Comparison) error {
@@ -72,7 +75,7 @@ func rate(v *float64) string {
 	if v == nil {
 		return "-"
 	}
-	return fmt.Sprintf("%.4g", *v)
+	return evals.Number(*v)
 }
 
 // progressOf shows how far an iteration is: on a terminal a line that changes, else one for each run.

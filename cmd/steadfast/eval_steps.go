@@ -100,9 +100,18 @@ func (s *surroundings) aggregate(i evals.Iteration, whole bool) error {
 		s.note("written to %s", path)
 	}
 	if err == nil && whole && !b.Complete() {
-		err = &client.Error{Code: string(fault.Conflict), Message: fmt.Sprintf("not everything is there: %s", strings.Join(slices.Concat(b.Failed, b.Missing), "; "))}
+		err = &client.Error{Code: string(fault.Conflict), Message: "not everything is there: " + firstOf(slices.Concat(b.Failed, b.Missing))}
 	}
 	return err
+}
+
+// firstOf tells the first of a list, and how many there are besides.
+func firstOf(all []string) string {
+	const most = 3
+	if len(all) <= most {
+		return strings.Join(all, "; ")
+	}
+	return fmt.Sprintf("%s; and %d more", strings.Join(all[:most], "; "), len(all)-most)
 }
 
 type evalFeedback struct {

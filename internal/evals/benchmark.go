@@ -21,7 +21,7 @@ type Benchmark struct {
 	Patterns   Patterns   `json:"patterns"`
 	Failed     []string   `json:"failed,omitempty"`   // runs that ended in an error, and count nowhere
 	Missing    []string   `json:"missing,omitempty"`  // what is not there: runs, timings, grades
-	Ungraded   []string   `json:"ungraded,omitempty"` // runs without an assertion: no pass rate
+	Ungraded   []string   `json:"ungraded,omitempty"` // evals without an assertion: no pass rate
 }
 
 // RunSummary is the middle of it.
@@ -173,8 +173,8 @@ func (b *Benchmark) add(dir string, r RunScore) error {
 	case err != nil:
 		return err
 	}
-	if grading.Summary.Total == 0 {
-		b.Ungraded = append(b.Ungraded, name)
+	if grading.Summary.Total == 0 && !slices.Contains(b.Ungraded, r.Eval) {
+		b.Ungraded = append(b.Ungraded, r.Eval)
 	}
 	r.PassRate, r.Results = grading.Summary.exact(), grading.Results
 	r.TimeSeconds, r.Tokens = float64(timing.DurationMs)/1000, timing.TotalTokens

@@ -4,10 +4,8 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
-	"maps"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -74,14 +72,14 @@ func Report(w Workspace, n int) (string, error) {
 	v := reportView{Skill: m.Skill, Model: m.Model, Baseline: m.Baseline, Created: m.CreatedAt, Iteration: n}
 	v.Metrics, v.Patterns = b.metricViews(), b.patternViews()
 	v.Problems = slices.Concat(b.Failed, b.Missing)
-	for _, u := range b.Ungraded {
-		v.Problems = append(v.Problems, u+": no assertions, so no pass rate")
+	for _, eval := range b.Ungraded {
+		v.Problems = append(v.Problems, eval+": no assertions, so no pass rate")
 	}
 	v.Evals = b.evalViews(i, feedback)
 	if before, err := ReadBenchmark(w.Iteration(n - 1)); err == nil {
 		v.Compared = new(Compare(n-1, n, before, b))
 	}
-	parsed, err := template.New("report").Funcs(template.FuncMap{"mean": meanOf, "signed": signed}).Parse(page)
+	parsed, err := template.New("report").Funcs(template.FuncMap{"mean": meanOf, "signed": signed, "label": label}).Parse(page)
 	if err != nil {
 		return "", fmt.Errorf("report: %w", err)
 	}
@@ -93,14 +91,15 @@ func Report(w Workspace, n int) (string, error) {
 	return path, writeFile(path, []byte(out.String()))
 }
 
-func number(v float64) string { return strconv.FormatFloat(round(v), 'f', -1, 64) }
+// label is a configuration for people.
+func label(configuration string) string { return strings.ReplaceAll(configuration, "_", " ") }
 
 // meanOf is a mean for people; without runs there is none.
 func meanOf(s Stat) string {
 	if s.N == 0 {
 		return "-"
 	}
-	return number(s.Mean)
+	return Number(s.Mean)
 }
 
 func signed(v *float64) string {
@@ -108,9 +107,9 @@ func signed(v *float64) string {
 	case v == nil:
 		return "-"
 	case *v > 0:
-		return "+" + number(*v)
+		return "+" + Number(*v)
 	}
-	return number(*v)
+	return Number(*v)
 }
 
 // metricViews are the bars.
@@ -140,9 +139,9 @@ func (b Benchmark) metricViews() []metricView {
 		}
 		for i, c := range b.RunSummary.Configurations {
 			s := m.of(c)
-			bar := barView{Label: strings.ReplaceAll(c.Name, "_", " "), Skill: i == 0, Value: "no runs"}
+			bar := barView{Label: label(c.Name), Skill: i == 0, Value: "no runs"}
 			if s.N > 0 {
-				bar.Value = fmt.Sprintf("%s%s ± %s, %d runs", number(s.Mean), m.unit, number(s.StdDev), s.N)
+				bar.Value = fmt.Sprintf("%s%s ± %s, %d runs", Number(s.Mean), m.unit, Number(s.StdDev), s.N)
 			}
 			if full > 0 {
 				bar.Percent = min(100*s.Mean/full, 100)
@@ -168,50 +167,64 @@ func (b Benchmark) patternViews() (all []patternView) {
 	return all
 }
 
-// evalViews are the cases with their assertions, in order.
+// evalViews are the cases with their assertions, both in the order of the runs.
 func (b Benchmark) evalViews(i Iteration, feedback Feedback) []evalView {
-	views := map[string]*evalView{}
-	rows := map[string]map[string]*tally{}
-	evidence := map[string]string{}
 	var order []string
+	runs := map[string][]RunScore{}
 	for _, r := range b.Runs {
-		if views[r.Eval] == nil {
-			text, reviewed := feedback[r.Eval]
-			views[r.Eval] = &evalView{Name: r.Eval, Prompt: i.prompt(r.Eval), Feedback: text, Reviewed: reviewed}
-			rows[r.Eval] = map[string]*tally{}
+		if runs[r.Eval] == nil {
 			order = append(order, r.Eval)
 		}
+		runs[r.Eval] = append(runs[r.Eval], r)
+	}
+	all := make([]evalView, 0, len(order))
+	for _, name := range order {
+		text, reviewed := feedback[name]
+		all = append(all, evalView{Name: name, Prompt: i.prompt(name), Feedback: text, Reviewed: reviewed, Rows: assertionViews(runs[name])})
+	}
+	return all
+}
+
+// row is an assertion in all runs of a case. The evidence is of a run with the skill: of one that fails, if one does.
+type row struct {
+	tally
+	text, evidence string
+	failed         bool
+}
+
+func assertionViews(runs []RunScore) []assertionView {
+	var rows []*row
+	for _, r := range runs {
 		side := 0
 		if r.Configuration != WithSkill {
 			side = 1
 		}
 		for _, one := range r.Results {
-			if rows[r.Eval][one.Text] == nil {
-				rows[r.Eval][one.Text] = &tally{}
+			at := slices.IndexFunc(rows, func(r *row) bool { return r.text == one.Text })
+			if at < 0 {
+				at, rows = len(rows), append(rows, &row{text: one.Text})
 			}
-			t := rows[r.Eval][one.Text]
-			t.total[side]++
-			if one.Passed {
-				t.passed[side]++
-			}
-			if side == 0 {
-				evidence[r.Eval+one.Text] = one.Evidence
-			}
+			rows[at].count(side, one)
 		}
 	}
-	var all []evalView
-	for _, name := range order {
-		v := views[name]
-		for _, text := range slices.Sorted(maps.Keys(rows[name])) {
-			t := rows[name][text]
-			v.Rows = append(v.Rows, assertionView{
-				Text: text, Skill: fmt.Sprintf("%d/%d", t.passed[0], t.total[0]), Base: fmt.Sprintf("%d/%d", t.passed[1], t.total[1]),
-				SkillOK: t.passed[0] == t.total[0], Worse: t.passed[0]*t.total[1] < t.passed[1]*t.total[0], Evidence: evidence[name+text],
-			})
-		}
-		all = append(all, *v)
+	all := make([]assertionView, 0, len(rows))
+	for _, r := range rows {
+		all = append(all, assertionView{
+			Text: r.text, Skill: fmt.Sprintf("%d/%d", r.passed[0], r.total[0]), Base: fmt.Sprintf("%d/%d", r.passed[1], r.total[1]),
+			SkillOK: r.passed[0] == r.total[0], Worse: r.passed[0]*r.total[1] < r.passed[1]*r.total[0], Evidence: r.evidence,
+		})
 	}
 	return all
+}
+
+func (r *row) count(side int, one Result) {
+	r.total[side]++
+	if one.Passed {
+		r.passed[side]++
+	}
+	if side == 0 && !r.failed {
+		r.evidence, r.failed = one.Evidence, !one.Passed
+	}
 }
 
 // prompt is what a case asked, or "".

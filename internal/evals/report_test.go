@@ -42,7 +42,7 @@ func TestReportAndCompare(t *testing.T) {
 	must(t, err)
 	for _, want := range []string{
 		"<title>refund, iteration 2</title>", "0.75 ± 0.3536, 2 runs", `width:75.0%`, "&lt;script&gt;", "Feedback: fine", "too &lt;short&gt;",
-		"Since iteration 1", "No longer holds:", "says no", "difference &#43;0.5",
+		`<a href="eval-order-7/with_skill/">`, `<a href="eval-order-7/without_skill/">without skill</a>`, "Since iteration 1", "No longer holds:", "says no", "difference &#43;0.5",
 	} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the report lacks %q", want)
@@ -104,5 +104,43 @@ func TestWhatIsNotMeasuredIsNotZero(t *testing.T) {
 	must(t, json.Unmarshal(raw, &back))
 	if back != (evals.Stat{}) {
 		t.Errorf("read back %+v", back)
+	}
+}
+
+// TestReportShowsWhatFailed: of several runs the evidence is of one that failed; assertions stand in the order of the case.
+func TestReportShowsWhatFailed(t *testing.T) {
+	files := skillFiles()
+	files["refund/evals/evals.json"] = `[{"id":1,"name":"one","prompt":"Say it","assertions":[{"text":"z is said","contains":"z"},{"text":"a is said","contains":"a"}]},{"id":2,"name":"bare","prompt":"Say nothing"}]`
+	dir := folder(t, files)
+	s, w := open(t, filepath.Join(dir, "refund")), evals.Workspace(filepath.Join(dir, "ws"))
+	n := 0
+	r := runner(s, w, &scripted{answer: func(req model.Request) (string, []model.ToolUse, int, error) {
+		n++
+		return []string{"a", "a", "only that", "a", "z", "a and z"}[n%6], nil, 10, nil
+	}})
+	r.Runs = 3
+	ran, err := r.Run(t.Context())
+	must(t, err)
+	_, err = evals.Grader{Subject: s}.Grade(t.Context(), ran.Dir)
+	must(t, err)
+	b, err := evals.Aggregate(ran.Dir, evals.WithoutSkill, 3)
+	must(t, err)
+	if diff := cmp.Diff([]string{"eval-bare"}, b.Ungraded); diff != "" {
+		t.Errorf("without assertions (-want +got):\n%s", diff)
+	}
+	path, err := evals.Report(w, 1)
+	must(t, err)
+	page, err := os.ReadFile(path)
+	must(t, err)
+	text := string(page)
+	if !strings.Contains(text, `<td class="n bad">1/3</td>`) {
+		t.Error("z holds in one run of three with the skill")
+	}
+	z, a := strings.Index(text, "<td>z is said</td>"), strings.Index(text, "<td>a is said</td>")
+	if z < 0 || a < z {
+		t.Errorf("z is at %d, a at %d of the report", z, a)
+	}
+	if !strings.Contains(text[z:a], "&#34;z&#34; is in none of: answer.md") {
+		t.Errorf("the evidence of z is not that of a run that failed: %s", text[z:a])
 	}
 }

@@ -3,6 +3,7 @@ package evals
 import (
 	"encoding/json"
 	"math"
+	"strconv"
 )
 
 // Stat is what was measured over some runs. Without any, N is 0 and nothing else counts.
@@ -60,6 +61,14 @@ func difference(a, b []float64) *float64 {
 		return nil
 	}
 	return new(round(mean(a) - mean(b)))
+}
+
+// Number writes a value for people: whole from a thousand on, else with four digits that count.
+func Number(v float64) string {
+	if math.Abs(v) >= 1000 {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 4, 64)
 }
 
 // round rounds to four places.

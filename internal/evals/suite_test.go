@@ -84,3 +84,11 @@ func TestMeasure(t *testing.T) {
 		}
 	}
 }
+
+func TestNumber(t *testing.T) {
+	for v, want := range map[float64]string{0: "0", 0.0001: "0.0001", 0.6667: "0.6667", 396.3333: "396.3", 999.96: "1000", 84852.25: "84852", -1234.5: "-1234", 12.5: "12.5"} {
+		if got := evals.Number(v); got != want {
+			t.Errorf("%g is written %s, want %s", v, got, want)
+		}
+	}
+}
