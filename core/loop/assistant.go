@@ -112,7 +112,8 @@ func (a Assistant) stream(ctx context.Context, request string, answer *Answer) i
 }
 
 // AsTool makes a subagent of the assistant: each call is a conversation of its own, of which nothing is kept or remembered; the
-// answer is the result. It acts for the caller of the tool; a State of its own wins over the caller's.
+// answer is the result. It acts for the caller of the tool; a State of its own wins over the caller's. What it used is counted in the
+// run that calls it.
 func (a Assistant) AsTool(name, description string) tool.Tool {
 	type in struct {
 		Request string `json:"request" jsonschema:"what to do, with everything that must be known to do it"`
@@ -127,6 +128,9 @@ func (a Assistant) AsTool(name, description string) tool.Tool {
 			sub.Log = ctx.Log
 		}
 		answer, err := sub.turn(ctx, tool.Context{Principal: ctx.Principal, TaskID: ctx.TaskID}, in.Request, nil)
+		if above, ok := ctx.Value(delegating{}).(delegation); ok {
+			above.run.delegated.add(answer.Usage)
+		}
 		return answer.Output, err
 	})
 }

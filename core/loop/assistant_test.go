@@ -303,12 +303,16 @@ func TestAsTool(t *testing.T) {
 		want  string
 	}{{"the caller's state", nil, "ada of acme"}, {"its own", "other", "ada of other"}} {
 		t.Run(tt.name, func(t *testing.T) {
-			sub := newScript(t, calls("work {}"), says(model.EndTurn, "It is so."))
+			sub := newScript(t, append(calls("work {}"), used(10, 1)), append(says(model.EndTurn, "It is so."), used(20, 2)))
 			helper := loop.Assistant{SessionID: "mine", Storage: table, Model: sub, Tools: []tool.Tool{who}, State: tt.state}.AsTool("helper", "Helps.")
-			top := newScript(t, calls(`helper {"request":"who am I?"}`), says(model.EndTurn, "You know."))
+			top := newScript(t, append(calls(`helper {"request":"who am I?"}`), used(3, 3)), append(says(model.EndTurn, "You know."), used(4, 4)))
 			a := loop.Assistant{Model: top, Tools: []tool.Tool{helper}, State: "acme", Principal: task.User("ada")}
-			if _, err := a.HandleTask(t.Context(), "ask"); err != nil {
+			answer, err := a.HandleTask(t.Context(), "ask")
+			if err != nil {
 				t.Fatal(err)
+			}
+			if want := (model.Usage{InputTokens: 37, OutputTokens: 10}); answer.Usage != want {
+				t.Errorf("used %+v, want %+v, the subagent's with it", answer.Usage, want)
 			}
 			asked := sub.Requests()
 			if diff := cmp.Diff([]string{"user: who am I?"}, said(asked[0].Messages)); diff != "" {

@@ -15,6 +15,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/loop"
 	"github.com/steadfast-agents/steadfast/core/model"
+	"github.com/steadfast-agents/steadfast/core/money"
 	"github.com/steadfast-agents/steadfast/core/tool"
 	"github.com/steadfast-agents/steadfast/internal/fake"
 )
@@ -78,6 +79,32 @@ func TestASubagentWorks(t *testing.T) {
 	alone, err := loop.Runner{Model: &fake.Model{Answer: asPlanned}, Request: model.Request{System: "x"}}.Run(t.Context(), tool.Context{}, []model.Message{model.Text(model.User, "go")})
 	if used = alone.Usage; err != nil || out.Usage.InputTokens < 3*used.InputTokens {
 		t.Errorf("the run used %+v, one answer uses %+v: the subagents' is missing", out.Usage, used)
+	}
+}
+
+// TestASubagentCostsWhatItsModelCosts: each call is priced by the model that was asked; where one has no price, neither has the turn.
+func TestASubagentCostsWhatItsModelCosts(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		prices money.Prices
+		want   string
+	}{
+		{"both known", money.Prices{"large": {Input: 10}, "small": {Input: 1}}, "$0.00021"},
+		{"the subagent's is not known", money.Prices{"large": {Input: 10}}, "not known"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := newScript(t, append(calls("helper"+ask), used(10, 0)), append(says(model.EndTurn, "done"), used(10, 0)), append(says(model.EndTurn, "so it is"), used(10, 0)))
+			out, err := loop.Runner{
+				Model: loop.Meter{Model: m, ID: "large", Prices: tt.prices}, Tools: []tool.Tool{loop.Subagent{Name: "helper", Description: "Helps.", ModelID: "small"}},
+			}.Run(t.Context(), tool.Context{}, []model.Message{model.Text(model.User, "go")})
+			got := "not known"
+			if cost := out.Usage.CostUSD(); cost != nil {
+				got = money.Dollars(*cost).String()
+			}
+			if err != nil || got != tt.want || out.Usage.InputTokens != 30 {
+				t.Errorf("cost %s for %+v, %v, want %s", got, out.Usage, err, tt.want)
+			}
+		})
 	}
 }
 
