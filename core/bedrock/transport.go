@@ -1,6 +1,7 @@
 package bedrock
 
 import (
+	"bufio"
 	"io"
 	"net/http"
 
@@ -11,18 +12,33 @@ import (
 // machine do. The SDK closes the request's body as soon as an answer has begun; net/http may look once more whether the body
 // has ended, by WriteTo, which on the SDK's closed body is an error, and for that error it closes the connection, in the middle of
 // the answer. A body that can only be read says just that it has ended.
+//
+// The answer's body is read by the buffer: the SDK takes an event apart by a dozen reads of a few bytes, each of which passes the
+// locks of net/http. A buffer gives what is there, so no event waits for the next.
 func careful(o *bedrockruntime.Options) {
 	if o.HTTPClient != nil {
-		o.HTTPClient = readOnly{o.HTTPClient}
+		o.HTTPClient = carefully{o.HTTPClient}
 	}
 }
 
-type readOnly struct{ bedrockruntime.HTTPClient }
+type carefully struct{ bedrockruntime.HTTPClient }
 
 // Do sends req with a body that can only be read and closed.
-func (c readOnly) Do(req *http.Request) (*http.Response, error) {
+func (c carefully) Do(req *http.Request) (*http.Response, error) {
 	if req.Body != nil && req.Body != http.NoBody {
 		req.Body = struct{ io.ReadCloser }{req.Body}
 	}
-	return c.HTTPClient.Do(req)
+	res, err := c.HTTPClient.Do(req)
+	if err == nil {
+		res.Body = buffered{bufio.NewReaderSize(res.Body, readAhead), res.Body}
+	}
+	return res, err
+}
+
+// readAhead is how much of an answer is read at once, in bytes: an event of a few tokens has 200 to 300.
+const readAhead = 16 << 10
+
+type buffered struct {
+	io.Reader
+	io.Closer
 }
