@@ -39,8 +39,19 @@ type builder struct {
 	checked time.Time // when sources was taken
 	sources string
 	built   map[string]built
+	failed  map[string]failed
 	flights map[string]*flight
 }
+
+// failed is a function that did not build, with the sources that did not.
+type failed struct {
+	err     error
+	sources string
+	at      time.Time
+}
+
+// failureCounts is how long a build that failed is not tried again on the same sources. What is not the sources' fault passes.
+const failureCounts = 10 * time.Second
 
 // built is a binary with the sources it was made from.
 type built struct {
@@ -61,7 +72,7 @@ func newBuilder(ctx context.Context, c Config) (*builder, error) {
 	}
 	b := &builder{
 		ctx: ctx, dir: dir, cache: c.Cache, folders: map[string]string{}, progress: c.Progress,
-		slots: make(chan struct{}, 2), built: map[string]built{}, flights: map[string]*flight{},
+		slots: make(chan struct{}, 2), built: map[string]built{}, failed: map[string]failed{}, flights: map[string]*flight{},
 	}
 	for _, f := range c.Functions {
 		b.folders[f.Name] = f.Dir
@@ -129,7 +140,21 @@ func (b *builder) look(function string) (binary, *flight, error) {
 	if err != nil || fresh {
 		return b.built[function].binary, nil, err
 	}
+	if f := b.failed[function]; f.err != nil && f.sources == b.sources && time.Since(f.at) < failureCounts {
+		return binary{}, nil, f.err
+	}
 	return binary{}, b.begin([]string{function}), nil
+}
+
+// broken are the functions whose last build failed, with the compiler's words.
+func (b *builder) broken() map[string]error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := map[string]error{}
+	for function, f := range b.failed {
+		out[function] = f.err
+	}
+	return out
 }
 
 // fresh looks at the sources, at most once a second, and at what is built, here or by an earlier host.
@@ -167,9 +192,13 @@ func (b *builder) begin(functions []string) *flight {
 		defer b.mu.Unlock()
 		for _, name := range functions {
 			delete(b.flights, name)
+			delete(b.failed, name)
 			if err == nil {
 				b.built[name] = made[name]
 			}
+		}
+		if err != nil && len(functions) == 1 { // of several nobody knows yet which one it is
+			b.failed[functions[0]] = failed{err, sources, time.Now()}
 		}
 		f.err = err
 		close(f.done)

@@ -78,14 +78,20 @@ func TestBuildFailureIsOneClearError(t *testing.T) {
 			t.Fatalf("Invoke = %v, want the compiler's words", err)
 		}
 	}
-	if n := len(seen.all()); n != 2 {
-		t.Errorf("%d builds for two tries, want 2", n)
+	if n := len(seen.all()); n != 1 {
+		t.Errorf("%d builds for two tries on the same sources, want 1", n)
+	}
+	if err := h.Broken()["greet"]; err == nil || !strings.Contains(err.Error(), "word.go:14") || len(h.Broken()) != 1 {
+		t.Errorf("Broken = %v, want greet with the compiler's words", h.Broken())
 	}
 	write(t, source, good)
 	eventually(t, "the repaired build", func() bool {
 		r, err := h.Invoke(t.Context(), "greet", "test", []byte("{}"))
 		return err == nil && string(r.Payload) == `"hello world"`
 	})
+	if len(h.Broken()) != 0 {
+		t.Errorf("Broken = %v after the repair", h.Broken())
+	}
 }
 
 func TestOneBuildForManyCallers(t *testing.T) {

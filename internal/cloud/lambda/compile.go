@@ -35,6 +35,9 @@ func (b *builder) compile(functions []string, sources string) (map[string]built,
 	began := time.Now()
 	b.progress(Build{Functions: functions})
 	made, err := b.compileNow(functions, sources)
+	if err != nil && b.ctx.Err() != nil { // the compiler was ended
+		err = fmt.Errorf("the local cloud is stopping: %w", context.Canceled)
+	}
 	b.progress(Build{Functions: functions, Done: true, Took: time.Since(began), Err: err})
 	return made, err
 }
@@ -146,8 +149,11 @@ func logBuilds(log *slog.Logger) func(Build) {
 		switch {
 		case !b.Done:
 			log.Info("building", "function", name)
-		case b.Err == nil || errors.Is(b.Err, context.Canceled):
+		case errors.Is(b.Err, context.Canceled):
+		case b.Err == nil:
 			log.Info("built", "function", name, "took", fmt.Sprintf("%.1fs", b.Took.Seconds()))
+		default:
+			log.Error("not built", "function", name, "error", b.Err.Error())
 		}
 	}
 }

@@ -158,6 +158,9 @@ func (h *Host) Invoke(ctx context.Context, function, trigger string, payload []b
 	return h.invoke(ctx, uuid.NewString(), function, trigger, payload)
 }
 
+// Broken tells which functions do not build, with the compiler's words. What is enqueued for them waits until they do.
+func (h *Host) Broken() map[string]error { return h.builder.broken() }
+
 func (h *Host) invoke(ctx context.Context, id, function, trigger string, payload []byte) (invoke.Result, error) {
 	p, ok := h.pools[function]
 	if !ok {
@@ -169,7 +172,6 @@ func (h *Host) invoke(ctx context.Context, id, function, trigger string, payload
 	bin, err := h.builder.binary(ctx, function)
 	if err != nil {
 		h.running.Done()
-		h.config.Log.Error("invoked", "function", function, "trigger", trigger, "outcome", err.Error())
 		return invoke.Result{}, fmt.Errorf("invoke %s: %w", function, err)
 	}
 	inv := newInvocation(id, p.function, trigger, payload)

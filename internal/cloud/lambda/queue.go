@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,6 +24,9 @@ type item struct {
 	Enqueued time.Time `json:"enqueued"`
 	Tries    int       `json:"tries,omitempty"` // that ended in an error of the function
 }
+
+// maxBlocked is the longest pause before something that could not be run is looked at again. Somebody may be mending its code.
+const maxBlocked = 4 * time.Second
 
 // queue delivers asynchronous invocations: each at least once, again after a failure, and to the failure destination in
 // the end. An item leaves the journal only after that.
@@ -122,8 +126,11 @@ func (q *queue) deliver(it item) {
 		r, err := q.host.invoke(context.WithoutCancel(q.ctx), it.ID, it.Function, it.Trigger, it.Payload)
 		switch {
 		case err != nil: // it never ran, which does not count as a try
-			blocked++
-			q.pause(backoff(blocked))
+			if blocked++; blocked == 1 && q.ctx.Err() == nil {
+				why, _, _ := strings.Cut(err.Error(), "\n")
+				q.host.config.Log.Warn("waits", "function", it.Function, "trigger", it.Trigger, "outcome", why)
+			}
+			q.pause(min(backoff(blocked), maxBlocked))
 		case q.cut(r):
 			return
 		case r.FunctionError == "":

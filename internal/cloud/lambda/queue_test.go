@@ -164,6 +164,8 @@ func TestQueueSurvivesARestart(t *testing.T) {
 	eventually(t, "the queue to drain", h.drained)
 }
 
+// TestBuildFailureDoesNotUseUpTries: what was enqueued waits, and runs when the function builds again. The compiler's words are told
+// once, not with each look.
 func TestBuildFailureDoesNotUseUpTries(t *testing.T) {
 	dir := copyProject(t)
 	mark := filepath.Join(t.TempDir(), "mark")
@@ -172,9 +174,13 @@ func TestBuildFailureDoesNotUseUpTries(t *testing.T) {
 	write(t, main, good+"\nfunc broken( {\n")
 	h := open(t, func(c *lambda.Config) { c.Dir, c.Cache = dir, t.TempDir(); c.Functions[0].Async.MaxRetries = 0 })
 	h.enqueue(fmt.Sprintf(`{"do":"touch","text":%q}`, mark))
-	eventually(t, "the failed build", func() bool { return h.lines("msg=invoked", "syntax error") > 0 })
+	eventually(t, "the failed build", func() bool { return h.lines(`msg="not built"`, "syntax error") > 0 })
+	eventually(t, "a line that it waits", func() bool { return h.lines("msg=waits", "function=probe") > 0 })
 	write(t, main, good)
 	eventually(t, "the run after the repair", exists(mark))
+	if told, waits := h.lines(`msg="not built"`), h.lines("msg=waits"); told != 1 || waits != 1 {
+		t.Errorf("told %d times that it does not build and %d times that it waits, want once each:\n%s", told, waits, h.log)
+	}
 }
 
 func TestDamagedQueueIsOneClearError(t *testing.T) {
