@@ -82,20 +82,40 @@ func (s Set) Command(line string, active *Active) (text string, used Skill, ok b
 	return text, used, true
 }
 
-// called finds the skill with the longest name that text begins with.
+// maxCalled is how many bytes of a message are looked at for a name.
+const maxCalled = 2048
+
+// called finds the skill with the longest name that text begins with, in whatever spelling of the same letters.
 func (s Set) called(text string) (used Skill, args string, ok bool) {
-	candidates := append(s.All(), s.shadowed...)
-	longest := 0
-	for i, one := range candidates {
-		for _, name := range []string{one.Name, one.Ref()} {
-			rest, begins := strings.CutPrefix(text, name)
-			plain := name == one.Name && i >= len(s.skills) // the plain name is the winner's
-			if begins && !plain && len(name) > longest && !one.HiddenFromUser && (rest == "" || strings.ContainsAny(rest[:1], " \t\n")) {
-				used, args, ok, longest = one, strings.TrimSpace(rest), true, len(name)
-			}
+	names := s.callable()
+	for i := range min(len(text), maxCalled) + 1 {
+		if i < len(text) && !strings.ContainsRune(" \t\n", rune(text[i])) {
+			continue
+		}
+		if one, known := names[sameName(text[:i])]; known {
+			used, args, ok = one, strings.TrimSpace(text[i:]), true
 		}
 	}
 	return used, args, ok
+}
+
+// callable gives the skills that a user can call by what they are called: a name, or name@scope. The plain name is the winner's.
+func (s Set) callable() map[string]Skill {
+	names := map[string]Skill{}
+	add := func(name string, one Skill) {
+		if _, taken := names[sameName(name)]; !taken && !one.HiddenFromUser {
+			names[sameName(name)] = one
+		}
+	}
+	for _, one := range s.skills {
+		add(one.Name, one)
+	}
+	for _, one := range append(s.All(), s.shadowed...) {
+		if one.Scope != "" {
+			add(one.Ref(), one)
+		}
+	}
+	return names
 }
 
 func alreadyActive(s Skill) string {

@@ -53,8 +53,17 @@ type skipped struct {
 
 // TestCases runs cases.json; SKILL_CASES names another folder that has one.
 func TestCases(t *testing.T) {
-	folder := cmp.Or(os.Getenv("SKILL_CASES"), "testdata")
-	data, err := os.ReadFile(filepath.Join(folder, "cases.json"))
+	runCases(t, filepath.Join(cmp.Or(os.Getenv("SKILL_CASES"), "testdata"), "cases.json"))
+}
+
+// TestHostileCases runs hostile.json: files that no author meant to write, or one meant to do harm with.
+func TestHostileCases(t *testing.T) {
+	runCases(t, filepath.Join("testdata", "hostile.json"))
+}
+
+func runCases(t *testing.T, file string) {
+	t.Helper()
+	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -104,5 +104,5 @@ func escape(text string) string {
 
 // attribute makes text that cannot end the attribute it stands in.
 func attribute(text string) string {
-	return strings.NewReplacer(`"`, "&quot;", "\n", " ").Replace(escape(text))
+	return strings.NewReplacer(`"`, "&quot;", "\n", "&#10;").Replace(escape(text))
 }

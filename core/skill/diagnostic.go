@@ -44,6 +44,7 @@ const (
 	AllowedToolsComma      Code = "allowed-tools-comma"
 	AllowedToolsUnreadable Code = "allowed-tools-unreadable"
 	UnknownField           Code = "unknown-field"
+	FieldNotText           Code = "field-not-text"
 	BOM                    Code = "bom"
 	FenceWhitespace        Code = "fence-whitespace"
 	ContentBefore          Code = "content-before-frontmatter"

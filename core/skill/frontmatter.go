@@ -155,7 +155,7 @@ func (r *report) fill(s *Skill, fields []field, folder string) bool {
 		case "description":
 			description = f
 		case "license":
-			s.License, _ = f.text()
+			s.License = r.plainText(f)
 		case "compatibility":
 			s.Compatibility = r.compatibility(f)
 		case "metadata":
@@ -239,8 +239,17 @@ func tail(text string) string {
 	return text
 }
 
+// plainText is the text of an optional field; what is no text is left out and told.
+func (r *report) plainText(f field) string {
+	text, ok := f.text()
+	if !ok && !isNull(f.value) {
+		r.tell(FieldNotText, f.line, "%s is not a text and is left out", f.key)
+	}
+	return text
+}
+
 func (r *report) compatibility(f field) string {
-	text, _ := f.text()
+	text := r.plainText(f)
 	if n := utf8.RuneCountInString(text); n > MaxCompatibility {
 		r.tell(CompatTooLong, f.line, "compatibility has %d characters, more than %d", n, MaxCompatibility)
 	}

@@ -126,6 +126,9 @@ func TestFields(t *testing.T) {
 			skill.Skill{Name: "demo", Description: "One.", Compatibility: strings.Repeat("é", 501)}, []string{"4 compat-too-long"}},
 		{"letters of any language, composed or not", "name: demo\ndescription: " + strings.Repeat("é", 1024) + "\n",
 			skill.Skill{Name: "demo", Description: strings.Repeat("é", 1024)}, nil},
+		{"license and compatibility are no texts", "name: demo\ndescription: One.\nlicense: [MIT]\ncompatibility: {os: linux}\n",
+			skill.Skill{Name: "demo", Description: "One."}, []string{"4 field-not-text", "5 field-not-text"}},
+		{"license is null", "name: demo\ndescription: One.\nlicense:\n", skill.Skill{Name: "demo", Description: "One."}, nil},
 		{"hidden", "name: demo\ndescription: One.\ndisable-model-invocation: \"True\"\nuser-invocable: no\n",
 			skill.Skill{Name: "demo", Description: "One.", HiddenFromModel: true, HiddenFromUser: true}, []string{"4 unknown-field", "5 unknown-field"}},
 	}

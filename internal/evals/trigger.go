@@ -236,7 +236,10 @@ func (t Trigger) one(ctx context.Context, query string, run int) Attempt {
 // reaches reports whether a call reaches for the skill.
 func (t Trigger) reaches(c model.ToolUse) bool {
 	var in struct{ Name, Path string }
-	if json.Unmarshal(c.Input, &in) != nil || in.Name != t.Subject.Skill.Name {
+	if json.Unmarshal(c.Input, &in) != nil {
+		return false
+	}
+	if one, ok := t.set().Get(in.Name); !ok || one.Name != t.Subject.Skill.Name {
 		return false
 	}
 	return c.Name == skill.ActivateName || c.Name == skill.ReadName && path.Clean(in.Path) == skill.FileName
