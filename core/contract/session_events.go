@@ -185,20 +185,6 @@ type ActionCall struct {
 	Input json.RawMessage `json:"input"`
 }
 
-// Usage is what a turn or task used. CostUSD is absent when the price is not known.
-type Usage struct {
-	InputTokens      int      `json:"inputTokens" dynamodbav:"inputTokens"`
-	OutputTokens     int      `json:"outputTokens" dynamodbav:"outputTokens"`
-	CacheReadTokens  int      `json:"cacheReadTokens" dynamodbav:"cacheReadTokens"`
-	CacheWriteTokens int      `json:"cacheWriteTokens" dynamodbav:"cacheWriteTokens"`
-	CostUSD          *float64 `json:"costUsd,omitempty" dynamodbav:"costUsd,omitempty"`
-}
-
-// Total is the number of all tokens.
-func (u Usage) Total() int {
-	return u.InputTokens + u.OutputTokens + u.CacheReadTokens + u.CacheWriteTokens
-}
-
 // EventType names the type on the stream.
 func (SessionStarted) EventType() string     { return "session.started" }
 func (SessionWaiting) EventType() string     { return "session.waiting" }

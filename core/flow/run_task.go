@@ -49,8 +49,9 @@ type RunTask struct {
 
 // Agent is what runs a task. A loop.Assistant is one. It must return soon after ctx ends.
 type Agent interface {
-	// RunTask does what is asked and says what came of it. An error that fault.Retryable reports has the task run again.
-	RunTask(ctx context.Context, request string) (output string, err error)
+	// RunTask does what is asked and says what came of it, and what it used of models, where that is known: it goes onto the row and
+	// into the completion, of a run that failed too. An error that fault.Retryable reports has the task run again.
+	RunTask(ctx context.Context, request string) (output string, used *task.Usage, err error)
 }
 
 // RunTaskIn is a delivery of "Run Agent Task": its detail, and the id of the envelope it came in.

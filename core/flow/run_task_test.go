@@ -2,6 +2,7 @@ package flow_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"testing"
@@ -19,9 +20,13 @@ import (
 // agentFunc is an agent made of a function.
 type agentFunc func(ctx context.Context, request string) (string, error)
 
-func (f agentFunc) RunTask(ctx context.Context, request string) (string, error) {
-	return f(ctx, request)
+func (f agentFunc) RunTask(ctx context.Context, request string) (string, *task.Usage, error) {
+	output, err := f(ctx, request)
+	return output, usedByAll(), err
 }
+
+// usedByAll is what every run uses.
+func usedByAll() *task.Usage { return &task.Usage{InputTokens: 7, CostUSD: new(0.5)} }
 
 // workshop counts what is built, run and cleaned up.
 type workshop struct {
@@ -66,9 +71,12 @@ func TestRunTask(t *testing.T) {
 		want     task.Result
 		fails    bool
 	}
-	done := task.Result{TaskID: "t", Status: task.Completed, Output: "did it"}
+	done := task.Result{TaskID: "t", Status: task.Completed, Output: "did it", Usage: usedByAll()}
+	refused := func(reason string) task.Result { return task.Result{TaskID: "t", Status: task.Failed, Error: reason} }
 	failed := func(reason string) task.Result {
-		return task.Result{TaskID: "t", Status: task.Failed, Error: reason}
+		r := refused(reason)
+		r.Usage = usedByAll()
+		return r
 	}
 	const chain = "depth: 9 tasks started one another, the limit is 8"
 	for _, tt := range []struct {
@@ -92,13 +100,13 @@ func TestRunTask(t *testing.T) {
 		}, []step{{"d1", failed("something went wrong"), false}}, "1 1 1", []string{"t FAILED something went wrong"}},
 		{"a panic", nil, func() workshop {
 			return workshop{run: func(context.Context, string) (string, error) { panic("secret") }}
-		}, []step{{"d1", failed("something went wrong"), false}}, "1 1 1", []string{"t FAILED something went wrong"}},
+		}, []step{{"d1", refused("something went wrong"), false}}, "1 1 1", []string{"t FAILED something went wrong"}},
 		{"cannot be built", nil, func() workshop { return workshop{fails: errors.New("no such agent")} },
-			[]step{{"d1", failed("no such agent"), false}}, "1 0 1", []string{"t FAILED no such agent"}},
+			[]step{{"d1", refused("no such agent"), false}}, "1 0 1", []string{"t FAILED no such agent"}},
 		{"a long chain", func(r *task.Request) { r.Depth = 9 }, func() workshop { return workshop{} },
-			[]step{{"d1", failed(chain), false}}, "0 0 0", []string{"t FAILED " + chain}},
+			[]step{{"d1", refused(chain), false}}, "0 0 0", []string{"t FAILED " + chain}},
 		{"no request", func(r *task.Request) { r.Request = "" }, func() workshop { return workshop{} },
-			[]step{{"d1", failed("request: must not be empty"), false}}, "0 0 0", []string{"t FAILED request: must not be empty"}},
+			[]step{{"d1", refused("request: must not be empty"), false}}, "0 0 0", []string{"t FAILED request: must not be empty"}},
 		{"no id", func(r *task.Request) { r.TaskID = "" }, func() workshop { return workshop{} },
 			[]step{{"d1", task.Result{Status: task.Failed, Error: "taskId: must not be empty"}, false}}, "0 0 0", nil},
 		{"the detail's delivery counts", func(r *task.Request) { r.DeliveryID = "own" }, func() workshop { return workshop{run: answers(errors.New("broke"))} },
@@ -135,5 +143,29 @@ func TestRunTask(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// TestARunSaysWhatItUsed: on the row and in the completion.
+func TestARunSaysWhatItUsed(t *testing.T) {
+	for _, run := range []agentFunc{nil, answers(errors.New("broke"))} {
+		bubble(t, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+			shop := workshop{run: run}
+			if _, err := shop.on(s).Do(ctx, flow.RunTaskIn{Request: task.Request{TaskID: "t", Principal: stage.User, Request: "it"}, DeliveryID: "d1"}); err != nil {
+				t.Fatal(err)
+			}
+			row, err := s.Edges.Table.Task(ctx, "t")
+			if diff := cmp.Diff(usedByAll(), row.Usage); err != nil || diff != "" {
+				t.Errorf("%s row: %v (-want +got):\n%s", row.Status, err, diff)
+			}
+			var told contract.TaskCompleted
+			sent := s.Bus.Of(contract.AgentTaskCompleted)
+			if len(sent) != 1 || json.Unmarshal(sent[0].Detail, &told) != nil {
+				t.Fatalf("told %v", sent)
+			}
+			if diff := cmp.Diff(usedByAll(), told.Usage); diff != "" {
+				t.Errorf("completion (-want +got):\n%s", diff)
+			}
+		})
 	}
 }

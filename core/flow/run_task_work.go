@@ -27,23 +27,24 @@ func (r *taskRun) work(ctx context.Context) (task.Result, error) {
 	}
 	var cleanup func() error
 	defer func() { r.clean(ctx, cleanup) }()
-	output, lost, err := r.leased(ctx, &cleanup)
+	end, lost, err := r.leased(ctx, &cleanup)
 	switch {
 	case lost != nil:
 		return r.lost(ctx, lost), nil
 	case err == nil:
-		return r.finish(ctx, task.Result{Status: task.Completed, Output: output})
+		end.Status = task.Completed
+		return r.finish(ctx, end)
 	case fault.Retryable(err) || ctx.Err() != nil:
 		r.log.WarnContext(ctx, "the run failed and will be tried again", "error", err)
 		r.giveBack(ctx, err)
 		return task.Result{}, fmt.Errorf("run task %s: %w", r.request.TaskID, err)
 	}
 	r.log.WarnContext(ctx, "the run failed", "error", err)
-	return r.finish(ctx, task.Result{Status: task.Failed, Error: failure(err)})
+	return r.finish(ctx, task.Result{Status: task.Failed, Error: failure(err), Usage: end.Usage})
 }
 
 // leased builds and runs the agent with the lease renewed. lost is the refusal of a renewal: the task is another's, or cancelled.
-func (r *taskRun) leased(ctx context.Context, cleanup *func() error) (output string, lost, err error) {
+func (r *taskRun) leased(ctx context.Context, cleanup *func() error) (end task.Result, lost, err error) {
 	running, cancel := context.WithCancelCause(ctx)
 	done := make(chan struct{})
 	go func() {
@@ -54,14 +55,14 @@ func (r *taskRun) leased(ctx context.Context, cleanup *func() error) (output str
 			cancel(errLeaseOver)
 		}
 	}()
-	output, err = r.run(running, cleanup)
+	end, err = r.run(running, cleanup)
 	over := context.Cause(running)
 	cancel(nil)
 	<-done
 	if errors.Is(over, errLeaseOver) { // whatever the run made of it
-		return "", nil, over
+		return task.Result{}, nil, over
 	}
-	return output, lost, err
+	return end, lost, err
 }
 
 // renew keeps the claim until ctx ends. It gives the refusal that took it away, or nil when the lease is about to end by this
@@ -93,8 +94,8 @@ func (r *taskRun) renew(ctx context.Context) (refused error) {
 	}
 }
 
-// run builds the agent and has it do the task; a panic is an error of either.
-func (r *taskRun) run(ctx context.Context, cleanup *func() error) (output string, err error) {
+// run builds the agent and has it do the task, and gives the output and what it used; a panic is an error of either.
+func (r *taskRun) run(ctx context.Context, cleanup *func() error) (end task.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			r.log.ErrorContext(ctx, "the run panicked", "panic", p, "stack", string(debug.Stack()))
@@ -104,9 +105,10 @@ func (r *taskRun) run(ctx context.Context, cleanup *func() error) (output string
 	agent, clean, err := r.BuildAgent(ctx, r.request)
 	*cleanup = clean
 	if err != nil {
-		return "", err
+		return end, err
 	}
-	return agent.RunTask(ctx, r.request.Request)
+	end.Output, end.Usage, err = agent.RunTask(ctx, r.request.Request)
+	return end, err
 }
 
 // clean gives back what the agent held.

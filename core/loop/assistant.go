@@ -6,6 +6,7 @@ import (
 	"iter"
 	"log/slog"
 
+	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/model"
 	"github.com/steadfast-agents/steadfast/core/skill"
 	"github.com/steadfast-agents/steadfast/core/snapshot"
@@ -76,10 +77,11 @@ func (a Assistant) HandleTask(ctx context.Context, request string) (Answer, erro
 	return a.turn(ctx, tool.Context{Principal: a.Principal}, request, nil)
 }
 
-// RunTask is HandleTask for a flow.RunTask, which wants the text alone. A turn that a limit cut short ends with what there is.
-func (a Assistant) RunTask(ctx context.Context, request string) (output string, err error) {
+// RunTask is HandleTask for a flow.RunTask, which wants the text and what the run used. A turn that a limit cut short ends with what
+// there is.
+func (a Assistant) RunTask(ctx context.Context, request string) (output string, used *task.Usage, err error) {
 	answer, err := a.HandleTask(ctx, request)
-	return answer.Output, err
+	return answer.Output, new(contract.UsageOf(answer.Usage)), err
 }
 
 // Stream runs one turn and yields its events: those of each model call in order, the last Stop when the turn is kept. A

@@ -10,7 +10,7 @@ import (
 )
 
 // spent is what the open turn's saved steps used, whoever owned it then.
-func (o *owner) spent() contract.Usage { return wireUsage(modelUsage(o.state.Spent)) }
+func (o *owner) spent() contract.Usage { return contract.UsageOf(modelUsage(o.state.Spent)) }
 
 func spentOf(u model.Usage) session.Spent {
 	return session.Spent{
@@ -23,13 +23,6 @@ func modelUsage(s session.Spent) model.Usage {
 	return model.Usage{
 		InputTokens: int(s.In), OutputTokens: int(s.Out), CacheReadTokens: int(s.Read), CacheWriteTokens: int(s.Written),
 		Cost: s.Cost, Priced: s.Priced,
-	}
-}
-
-func wireUsage(u model.Usage) contract.Usage {
-	return contract.Usage{
-		InputTokens: u.InputTokens, OutputTokens: u.OutputTokens, CacheReadTokens: u.CacheReadTokens, CacheWriteTokens: u.CacheWriteTokens,
-		CostUSD: u.CostUSD(),
 	}
 }
 

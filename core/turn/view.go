@@ -96,7 +96,7 @@ const maxTold = 4000
 // subagentEnded tells what a subagent came to. What it used is saved with the results of its step.
 func (v *view) subagentEnded(e loop.SubagentEnded) {
 	done := contract.SubagentCompleted{
-		ID: e.ID, Name: e.Name, Status: string(model.Success), Steps: e.Steps, DurationMs: e.Took.Milliseconds(), Usage: wireUsage(e.Usage),
+		ID: e.ID, Name: e.Name, Status: string(model.Success), Steps: e.Steps, DurationMs: e.Took.Milliseconds(), Usage: contract.UsageOf(e.Usage),
 	}
 	if e.Err != nil {
 		done.Status, done.Error = string(model.Failure), fault.Public(e.Err)
@@ -235,7 +235,7 @@ func (v *view) last(ctx context.Context, out loop.Outcome) []contract.EventData 
 
 func (v *view) stepDone(step int) contract.StepCompleted {
 	u := v.reply.Usage
-	done := contract.StepCompleted{Step: step, Usage: wireUsage(u)}
+	done := contract.StepCompleted{Step: step, Usage: contract.UsageOf(u)}
 	if !v.started.IsZero() {
 		done.DurationMs = v.Now().Sub(v.started).Milliseconds()
 	}

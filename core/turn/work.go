@@ -69,7 +69,7 @@ func (o *owner) work(ctx context.Context) (done bool, err error) {
 
 // finish turns what the run came to into the end of the turn, or into a reason to read again.
 func (o *owner) finish(ctx context.Context, view *view, out loop.Outcome, err error) (bool, error) {
-	usage := wireUsage(out.Usage)
+	usage := contract.UsageOf(out.Usage)
 	switch {
 	case err == nil && blocked(out):
 		return o.withhold(ctx, view, out)
