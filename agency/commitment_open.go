@@ -33,6 +33,11 @@ const (
 	OpenInvalid   OpenOutcome = "invalid"   // no counterpart, no task, or a deadline that is not in the future
 )
 
+// Stands reports whether the promise may be said: it is recorded, now or before, or an open one says the same.
+func (o OpenOutcome) Stands() bool {
+	return o == OpenCreated || o == OpenExisting || o == OpenDuplicate
+}
+
 // OpenCommitment records a promise, once per kind and source. Pure; the book given stays as it is.
 func OpenCommitment[I any](b CommitmentBook[I], d CommitmentDraft[I], l CommitmentLimits) (CommitmentBook[I], OpenOutcome) {
 	next, outcome, _ := open(b, d, l.orDefault())

@@ -151,7 +151,7 @@ func ExampleDefine() {
 	for len(sent) > 0 {
 		t := sent[0]
 		sent = sent[1:]
-		if _, err := reviewer.Deliver(context.Background(), task.Request{TaskID: t.TaskID, Principal: t.Principal, Request: t.Request, Trigger: &t.Trigger}, ""); err != nil {
+		if _, err := reviewer.Deliver(context.Background(), t.TaskRequest(), ""); err != nil {
 			fmt.Println(err)
 		}
 	}

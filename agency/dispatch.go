@@ -38,7 +38,7 @@ type scheduledEvent struct {
 
 // Dispatch implements Dispatcher. Faults: Invalid when the bus rejects it, Unavailable.
 func (d BusDispatcher) Dispatch(ctx context.Context, t AgentTask) error {
-	r := t.request()
+	r := t.TaskRequest()
 	switch r.Source = d.Bus.Source; {
 	case t.Delay <= d.Soon:
 		return d.Bus.Publish(ctx, bus.Event{DetailType: contract.RunAgentTask, Detail: r})

@@ -3,6 +3,8 @@ package agency_test
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/steadfast-agents/steadfast/agency"
@@ -30,8 +32,8 @@ func (d *Desk) Define(def agency.Definition[Person, Ticket, Look]) (*agency.Agen
 		"answer": agency.WithPayload(d.answer), "look": agency.WithCommitment(d.look), "check_in": d.checkIn,
 	}
 	def.Observe = func(*Ctx) (seen agency.Observation[Ticket], err error) { // what is there to do? Never what a model said
-		for id, t := range d.Open {
-			seen.Add("ticket:"+id, "answer", t)
+		for _, id := range slices.Sorted(maps.Keys(d.Open)) { // most important first
+			seen.Add("ticket:"+id, "answer", d.Open[id])
 		}
 		return seen, nil
 	}
@@ -46,11 +48,14 @@ func (d *Desk) opened(_ context.Context, e agency.Event[Ticket]) (agency.Wake, e
 }
 
 func (d *Desk) answer(ctx *Ctx, t Ticket) (string, error) {
-	_, err := ctx.Promise(agency.Promise[Look]{ // the promise and its task are one write
+	made, err := ctx.Promise(agency.Promise[Look]{ // the promise and its task are one write
 		Kind: "look", Counterpart: t.From, Source: agency.Said{Channel: t.ID, Ref: t.ID, Visibility: "shared"},
 		Intent: Look{t.ID, t.Question}, ExpiresAt: ctx.Now.Add(48 * time.Hour), Request: "Look into it.",
 	})
-	return fmt.Sprintf("%s: I'll look into %q.", ctx.Persona.Name, t.Question), err
+	if err != nil || !made.Stands() { // one open promise to each person, three in all, unless CommitmentLimits say otherwise
+		return ctx.Persona.Name + ": I cannot take this on now.", err
+	}
+	return fmt.Sprintf("%s: I'll look into %q.", ctx.Persona.Name, t.Question), nil
 }
 
 func (d *Desk) look(ctx *Ctx, c agency.Commitment[Look]) (string, error) {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/steadfast-agents/steadfast/agency"
 	"github.com/steadfast-agents/steadfast/core/contract"
-	"github.com/steadfast-agents/steadfast/core/task"
 )
 
 // TestGuide: the code that docs/persistent-agents.md shows is what is tested here.
@@ -58,8 +57,7 @@ func TestSupport(t *testing.T) {
 	var said []string
 	for ; len(sent) > 0; sent = sent[1:] {
 		now = sent[0].RunAt
-		r := task.Request{TaskID: sent[0].TaskID, Principal: sent[0].Principal, Request: sent[0].Request, Trigger: &sent[0].Trigger}
-		got, err := a.Deliver(t.Context(), r, "")
+		got, err := a.Deliver(t.Context(), sent[0].TaskRequest(), "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -152,12 +152,13 @@ func (a *Agent) send(ctx context.Context, t AgentTask) error {
 
 // request is a task as it is sent and stored.
 func (a *Agent) request(t AgentTask) task.Request {
-	r := t.request()
+	r := t.TaskRequest()
 	r.Source = a.source
 	return r
 }
 
-func (t AgentTask) request() task.Request {
+// TaskRequest is the task as it is sent, for a Dispatcher that hands it to Deliver or to a bus of its own.
+func (t AgentTask) TaskRequest() task.Request {
 	r := task.Request{TaskID: t.TaskID, Principal: t.Principal, Request: t.Request, Trigger: &t.Trigger}
 	if t.Delay > 0 {
 		r.NotBefore = contract.At(t.RunAt.Round(time.Millisecond))

@@ -46,9 +46,10 @@ func (c *Context[P, N, I]) next(event, kind, request string, payload any, delay 
 	return t, nil
 }
 
-// Promise records what the agent said it would do and sends the task that will do it: both or neither. Only OpenCreated and
-// OpenExisting stand for this promise; with OpenLimit, say so instead of promising. Safe to repeat. Faults: Invalid for a kind without
-// handler, Unavailable.
+// Promise records what the agent will say it does and sends the task that will do it: both or neither. Call it before anything is said,
+// and look at the outcome: unless it Stands, which is no error, nothing was recorded and the agent should say so instead of promising.
+// OpenLimit: the CommitmentLimits are reached; OpenInvalid: no counterpart, or a deadline that is not in the future. Safe to repeat. Faults:
+// Invalid for a kind without handler, Limit for more than a document can hold, Unavailable.
 func (c *Context[P, N, I]) Promise(p Promise[I]) (OpenOutcome, error) {
 	payload := map[string]any{}
 	for name, v := range p.Payload {

@@ -112,25 +112,30 @@ func (r Reviewer) opened(_ context.Context, e agency.Event[PullRequest]) (agency
 	}, nil
 }
 
-// review reviews, says so, and promises to look into what it could not settle.
+// review reviews, promises to look into what it could not settle, and says both: no promise is said that is not recorded.
 func (r Reviewer) review(ctx *Ctx, pr PullRequest) (string, error) {
 	review, err := r.ask(ctx, pr)
 	if err != nil {
 		return "", err
 	}
+	if review.FollowUpTest != "" {
+		made, err := ctx.Promise(agency.Promise[Intent]{ // "I'll look into that flaky test"
+			Kind: "investigate", Counterpart: pr.Author, Intent: Intent{Test: review.FollowUpTest},
+			Source:    agency.Said{Channel: fmt.Sprintf("pr-%d", pr.PR), Ref: pr.CommentID, Visibility: "shared"},
+			ExpiresAt: ctx.Now.Add(48 * time.Hour),
+			Request:   fmt.Sprintf("Investigate %s.", review.FollowUpTest),
+		})
+		if err != nil {
+			return "", err
+		}
+		if !made.Stands() {
+			review.Summary += fmt.Sprintf("\n\nI cannot look into %s: I have promised enough for now.", review.FollowUpTest)
+		}
+	}
 	if err := r.App.PostReview(ctx, ctx.TaskID, ctx.AgentID, pr, review.Summary); err != nil {
 		return "", fmt.Errorf("post the review: %w", err)
 	}
-	if review.FollowUpTest == "" {
-		return review.Summary, nil
-	}
-	_, err = ctx.Promise(agency.Promise[Intent]{ // "I'll look into that flaky test"
-		Kind: "investigate", Counterpart: pr.Author, Intent: Intent{Test: review.FollowUpTest},
-		Source:    agency.Said{Channel: fmt.Sprintf("pr-%d", pr.PR), Ref: pr.CommentID, Visibility: "shared"},
-		ExpiresAt: ctx.Now.Add(48 * time.Hour),
-		Request:   fmt.Sprintf("Investigate %s.", review.FollowUpTest),
-	})
-	return review.Summary, err
+	return review.Summary, nil
 }
 
 // ask has the model review; its answer has the form of a Review.

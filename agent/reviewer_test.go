@@ -16,7 +16,6 @@ import (
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/loop"
 	"github.com/steadfast-agents/steadfast/core/model"
-	"github.com/steadfast-agents/steadfast/core/task"
 	"github.com/steadfast-agents/steadfast/internal/fake"
 )
 
@@ -103,8 +102,7 @@ func (d *desk) work() {
 		if a.RunAt.After(d.now) {
 			d.now = a.RunAt
 		}
-		r := task.Request{TaskID: a.TaskID, Principal: a.Principal, Request: a.Request, Trigger: &a.Trigger}
-		_, err := d.agent.Deliver(d.t.Context(), r, "")
+		_, err := d.agent.Deliver(d.t.Context(), a.TaskRequest(), "")
 		d.fine(err)
 	}
 }
@@ -193,6 +191,28 @@ func TestReviewerLooksAgain(t *testing.T) {
 	if c := d.promise(); c.Reconsiderations != 1 || c.Status != agency.CommitmentWaiting || len(c.ChildTaskIDs) != 2 {
 		t.Errorf("the promise %+v, want it looked into once more", c)
 	}
+}
+
+// Who has promised enough says so, and does not say what nobody will keep.
+func TestReviewerPromisesNoMoreThanItKeeps(t *testing.T) {
+	d := newDesk(t, agent.Review{Summary: "Fine.", FollowUpTest: "TestCheckout"})
+	d.fine(d.rows.PutFlake(t.Context(), "TestCheckout", agent.FlakeRow{Finding: agent.Finding{Fixed: true, PRURL: "https://example.com/9", Summary: "Fixed."}}))
+	d.opens(pull(7))
+	d.work() // waits for the fix to be merged: still open
+	d.model.Answer = func(model.Request) fake.Turn {
+		return fake.Calls("", call(t, agent.Review{Summary: "Good.", FollowUpTest: "TestCart"}))
+	}
+	d.now = d.now.Add(time.Hour)
+	d.opens(pull(8))
+	d.work()
+	want := []string{
+		"ann review COMPLETED: Fine.", "ann investigate COMPLETED: Fixed.",
+		"ann review COMPLETED: Good.\n\nI cannot look into TestCart: I have promised enough for now.",
+	}
+	if diff := cmp.Diff(want, d.ended); diff != "" {
+		t.Errorf("tasks (-want +got):\n%s", diff)
+	}
+	d.promise() // one it is
 }
 
 // The first review of a task stands, however often it is posted, and the model sees who it is and what waits.
