@@ -118,16 +118,26 @@ func (c *Context[P, N, I]) AdvanceCommitment(id string, e CommitmentEvent) (appl
 }
 
 func (c *Context[P, N, I]) advance(ctx context.Context, id string, e CommitmentEvent) (applied bool, err error) {
-	d := c.definition
-	s, err := UpdateState(ctx, d.agent.store, c.key("commitments"), func(b CommitmentBook[I]) (next CommitmentBook[I], err error) {
-		next, applied = AdvanceCommitment(b, id, e, d.agent.now(), d.CommitmentLimits)
-		return next, nil
+	err = c.change(ctx, func(b CommitmentBook[I], l CommitmentLimits) (next CommitmentBook[I]) {
+		next, applied = AdvanceCommitment(b, id, e, c.definition.agent.now(), l)
+		return next
 	})
-	if err != nil {
-		return false, err
-	}
-	c.see(s.Value)
-	return applied, nil
+	return applied && err == nil, err
+}
+
+// change writes the next state of the book; update may run again.
+func (c *Context[P, N, I]) change(ctx context.Context, update func(b CommitmentBook[I], l CommitmentLimits) CommitmentBook[I]) error {
+	d, l := c.definition, c.definition.CommitmentLimits.orDefault()
+	return within(l.History, func(history int) error {
+		l.History = history
+		s, err := UpdateState(ctx, d.agent.store, c.key("commitments"), func(b CommitmentBook[I]) (CommitmentBook[I], error) {
+			return update(b, l), nil
+		})
+		if err == nil {
+			c.see(s.Value)
+		}
+		return err
+	})
 }
 
 // own fills in this task's id.

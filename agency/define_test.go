@@ -57,6 +57,8 @@ func TestDefineRefusesWhatWouldDoNothing(t *testing.T) {
 		{"slots without names", slots(agency.CheckInSlot{Hour: 9}), "a name of its own, not \"\""},
 		{"slots with one name", slots(agency.CheckInSlot{Slot: "day", Hour: 9}, agency.CheckInSlot{Slot: "day", Hour: 14}), "a name of its own, not \"day\""},
 		{"no time of day", slots(agency.CheckInSlot{Slot: "late", Hour: 24}), "late is at 24:00"},
+		{"a cap beyond counting", func(d *definition) { d.TaskCap = 10_000 }, "at most 2000 can be counted"},
+		{"no cap", func(d *definition) { d.TaskCap = agency.NoTaskCap }, ""},
 		{"two slots", slots(agency.CheckInSlot{Slot: "early", Hour: 9, Minute: 30}, agency.CheckInSlot{Slot: "late", Hour: 23, Minute: 59}), ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -23,6 +23,7 @@ const (
 // Task caps.
 const (
 	DefaultTaskCap = 100
+	MaxTaskCap     = 2000 // what is counted is one document; for more a day, count in a shorter window
 	NoTaskCap      = math.MaxInt
 )
 
@@ -70,7 +71,7 @@ type Definition[P, N, I any] struct {
 	Tasks   map[string]func(*Context[P, N, I]) (string, error)
 	Observe func(*Context[P, N, I]) (Observation[N], error) // after a task that succeeded; an error: nothing observed, logged
 
-	TaskCap       int           // tasks of one agent in a window, each id once; 0: DefaultTaskCap; NoTaskCap
+	TaskCap       int           // tasks of one agent in a window, each id once, up to MaxTaskCap; 0: DefaultTaskCap; NoTaskCap: not counted
 	TaskCapWindow time.Duration // 0: a day
 	Budget        Budget        // asked after the cap; nil: money is not looked at
 

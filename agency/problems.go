@@ -25,6 +25,7 @@ func (d Definition[P, N, I]) problems() []string {
 	wrong(len(d.Tasks) == 0, "Tasks are needed")
 	wrong(d.Source == contract.Source, "the source %s is the shared service's", contract.Source)
 	wrong(d.TaskCap < 0, "a task cap of %d", d.TaskCap)
+	wrong(d.TaskCap > MaxTaskCap && d.TaskCap != NoTaskCap, "a task cap of %d, at most %d can be counted: make TaskCapWindow shorter, or say NoTaskCap", d.TaskCap, MaxTaskCap)
 	wrong(d.TaskCapWindow < 0, "a task cap window of %s", d.TaskCapWindow)
 	wrong(d.Store == nil && d.Table.DynamoDB == nil, "a Table or a Store is needed")
 	wrong(d.Dispatch == nil && d.Bus.EventBridge == nil, "a Bus or a Dispatch is needed")

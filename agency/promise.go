@@ -67,9 +67,9 @@ func (c *Context[P, N, I]) Promise(p Promise[I]) (OpenOutcome, error) {
 		draft.TaskDueAt = t.RunAt
 	}
 	var outcome OpenOutcome
-	written, owed, err := c.commit(t, func(b CommitmentBook[I]) (CommitmentBook[I], bool) {
+	written, owed, err := c.commit(t, func(b CommitmentBook[I], l CommitmentLimits) (CommitmentBook[I], bool) {
 		draft.At = c.definition.agent.now()
-		b, outcome = OpenCommitment(b, draft, c.definition.CommitmentLimits)
+		b, outcome = OpenCommitment(b, draft, l)
 		return b, outcome == OpenCreated
 	})
 	if err == nil && outcome == OpenCreated && !written { // its task was sent long ago: history has forgotten the promise
@@ -90,8 +90,8 @@ func (c *Context[P, N, I]) Redispatch(com Commitment[I], mode RedispatchMode, re
 		return false, err
 	}
 	applied := false
-	_, owed, err := c.commit(t, func(b CommitmentBook[I]) (next CommitmentBook[I], write bool) {
-		next, applied = AdvanceCommitment(b, com.ID, Redispatch{t.TaskID, mode}, c.definition.agent.now(), c.definition.CommitmentLimits)
+	_, owed, err := c.commit(t, func(b CommitmentBook[I], l CommitmentLimits) (next CommitmentBook[I], write bool) {
+		next, applied = AdvanceCommitment(b, com.ID, Redispatch{t.TaskID, mode}, c.definition.agent.now(), l)
 		return next, applied
 	})
 	if err != nil || !owed {
@@ -102,35 +102,43 @@ func (c *Context[P, N, I]) Redispatch(com Commitment[I], mode RedispatchMode, re
 
 // commit changes the book and reserves the task in one write. If the book does not call for the task, nothing is written; owed then tells
 // whether it was reserved before, by this very task, and never sent.
-func (c *Context[P, N, I]) commit(t AgentTask, change func(CommitmentBook[I]) (CommitmentBook[I], bool)) (written, owed bool, err error) {
-	a, k := c.definition.agent, c.key("commitments")
-	err = racing(c, func() error {
-		s, err := ReadState[CommitmentBook[I]](c, a.store, k)
-		if err != nil {
+func (c *Context[P, N, I]) commit(t AgentTask, change func(CommitmentBook[I], CommitmentLimits) (CommitmentBook[I], bool)) (written, owed bool, err error) {
+	l := c.definition.CommitmentLimits.orDefault()
+	err = within(l.History, func(history int) error {
+		l.History = history
+		return racing(c, func() (err error) {
+			written, owed, err = c.commitOnce(t, func(b CommitmentBook[I]) (CommitmentBook[I], bool) { return change(b, l) })
 			return err
-		}
-		next, write := change(s.Value)
-		c.see(next)
-		if !write && !a.store.Sweeps() {
-			return nil
-		}
-		if !write {
-			owed, err = a.store.Owes(c, t.TaskID, a.request(t).Delivery(""))
-			return err
-		}
-		value, err := encode(next)
-		if err != nil {
-			return err
-		}
-		got, err := a.reserve(c, t, nil, []DocumentChange{{k, Document{Value: value, Revision: s.Revision}}})
-		written, owed = err == nil && !got.Before && !got.Other, got.Owed
-		if !written {
-			c.see(s.Value) // the task is older than this change of the book
-		}
-		return err
+		})
 	})
 	if err != nil {
-		return false, false, fmt.Errorf("%s of %s: %w", k.Name, c.AgentID, err)
+		return false, false, fmt.Errorf("commitments of %s: %w", c.AgentID, err)
 	}
 	return written, owed, nil
+}
+
+func (c *Context[P, N, I]) commitOnce(t AgentTask, change func(CommitmentBook[I]) (CommitmentBook[I], bool)) (written, owed bool, err error) {
+	a, k := c.definition.agent, c.key("commitments")
+	s, err := ReadState[CommitmentBook[I]](c, a.store, k)
+	if err != nil {
+		return false, false, err
+	}
+	next, write := change(s.Value)
+	if !write {
+		c.see(next)
+		if a.store.Sweeps() {
+			owed, err = a.store.Owes(c, t.TaskID, a.request(t).Delivery(""))
+		}
+		return false, owed, err
+	}
+	value, err := encode(next)
+	if err != nil {
+		return false, false, err
+	}
+	got, err := a.reserve(c, t, nil, []DocumentChange{{k, Document{Value: value, Revision: s.Revision}}})
+	written = err == nil && !got.Before && !got.Other
+	if c.see(s.Value); written { // else the task is older than this change of the book
+		c.see(next)
+	}
+	return written, got.Owed, err
 }

@@ -81,14 +81,13 @@ func (d typed[P, N, I]) prepare(ctx context.Context, j job, persona P) (*Context
 	if err := d.agent.admit(ctx, j); err != nil {
 		return nil, c.refused(j, err)
 	}
-	book, err := UpdateState(ctx, d.agent.store, c.key("commitments"), func(b CommitmentBook[I]) (CommitmentBook[I], error) {
-		next, _ := ExpireCommitments(b, j.now, d.CommitmentLimits)
-		return next, nil
+	err = c.change(ctx, func(b CommitmentBook[I], l CommitmentLimits) CommitmentBook[I] {
+		next, _ := ExpireCommitments(b, j.now, l)
+		return next
 	})
 	if err != nil {
 		return nil, err
 	}
-	c.see(book.Value)
 	agenda, err := ReadState[Agenda[N]](ctx, d.agent.store, c.key("agenda"))
 	if err != nil {
 		return nil, err
@@ -140,12 +139,16 @@ func (c *Context[P, N, I]) reconcile(o Observation[N]) error {
 			o.At = s.Value.ObservedAt
 		}
 	}
-	next, _ := reconcile(s.Value, o, d.AgendaLimits.orDefault(), true)
-	value, err := encode(next)
-	if err != nil {
-		return err
-	}
-	return d.agent.store.WriteState(c, k, Document{Value: value, Revision: s.Revision})
+	limits := d.AgendaLimits.orDefault()
+	return within(limits.History, func(history int) error {
+		limits.History = history
+		next, _ := reconcile(s.Value, o, limits, true)
+		value, err := encode(next)
+		if err != nil {
+			return err
+		}
+		return d.agent.store.WriteState(c, k, Document{Value: value, Revision: s.Revision})
+	})
 }
 
 // handle runs the handler; a panic is its error.

@@ -92,6 +92,18 @@ func racing(ctx context.Context, try func() error) error {
 	}
 }
 
+// within repeats what a Limit refused with less and less history: a document is not stuck because what is over does not fit beside what is
+// not. The newest settled entry stays.
+func within(history int, try func(history int) error) error {
+	for {
+		err := try(history)
+		if !fault.Is(err, fault.Limit) || history <= 1 {
+			return err
+		}
+		history /= 2
+	}
+}
+
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
