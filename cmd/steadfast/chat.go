@@ -26,63 +26,81 @@ type chat struct {
 func (c chat) Run(root *cli, s *surroundings) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	t, err := c.talk(ctx, root, s)
-	if err != nil {
+	t := &talk{s: s, life: ctx, stack: root.URL, user: root.who()}
+	go t.heed(ctx, cancel) // from now on: what is not there may let us wait
+	message := ""
+	if c.Message != nil {
+		var err error
+		if message, err = s.message(ctx, *c.Message); err != nil {
+			return err
+		}
+	}
+	if err := c.open(ctx, root, t); err != nil {
 		return err
 	}
 	defer t.chat.Close()
-	go t.heed(ctx, cancel)
 	if c.Message == nil {
 		return t.converse(ctx)
-	}
-	message, err := s.message(*c.Message)
-	if err != nil {
-		return err
 	}
 	return t.say(ctx, message)
 }
 
-// message is what an argument says: itself, or all of stdin for a dash. Nothing is an error.
-func (s *surroundings) message(argument string) (string, error) {
+// message is what an argument says: itself, or all of stdin for a dash. Nothing is an error, and too much.
+func (s *surroundings) message(ctx context.Context, argument string) (string, error) {
 	if argument == "-" {
-		all, err := io.ReadAll(s.stdin)
-		if err != nil {
-			return "", fmt.Errorf("read the message: %w", err)
+		var err error
+		if argument, err = s.allOfStdin(ctx); err != nil {
+			return "", err
 		}
-		argument = string(all)
 	}
 	if argument = strings.TrimSpace(argument); argument == "" {
 		return "", &client.Error{Code: "invalid", Message: "the message is empty"}
 	}
-	return argument, nil
+	return argument, client.CheckSize("message", argument)
 }
 
-// talk finds the session to go on with, or begins one.
-func (c chat) talk(ctx context.Context, root *cli, s *surroundings) (*talk, error) {
-	if c.Message != nil {
-		if err := client.CheckSize("message", *c.Message); err != nil {
-			return nil, err
-		}
+// allOfStdin reads to the end, or until ctx is over: a terminal may never end.
+func (s *surroundings) allOfStdin(ctx context.Context) (string, error) {
+	type read struct {
+		all []byte
+		err error
 	}
+	done := make(chan read, 1)
+	go func() {
+		all, err := io.ReadAll(s.stdin)
+		done <- read{all, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case r := <-done:
+		if r.err != nil {
+			return "", fmt.Errorf("read the message: %w", r.err)
+		}
+		return string(r.all), nil
+	}
+}
+
+// open finds the session to go on with, or begins one.
+func (c chat) open(ctx context.Context, root *cli, t *talk) error {
 	cl, err := root.client(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	book, err := s.recalled()
-	if err != nil {
-		return nil, err
+	if t.book, err = t.s.recalled(); err != nil {
+		return err
 	}
-	t := &talk{s: s, life: ctx, chat: &client.Chat{Client: cl}, book: book, stack: root.URL, user: root.who()}
+	t.chat = &client.Chat{Client: cl}
 	switch {
 	case c.Session != "":
 		t.chat.SessionID = c.Session
 	case !c.New:
-		t.chat.SessionID = book.Session(t.stack, t.user)
+		t.chat.SessionID = t.book.Session(t.stack, t.user)
 	}
 	if t.chat.SessionID == "" {
 		t.chat.SessionID = uuid.NewString()
 	}
-	return t, nil
+	return nil
 }
 
 // talk is a running conversation.
@@ -106,7 +124,10 @@ func (t *talk) say(ctx context.Context, text string) error {
 	if !t.s.json {
 		listener.Approval = asker.hear
 	}
-	answer, err := t.chat.Ask(ctx, text, listener)
+	kept, done := t.s.vigil(ctx, t.chat.Client, turnFunctions)
+	answer, err := t.chat.Ask(kept, text, listener)
+	err = outOf(kept, err)
+	done()
 	asker.end()
 	stopped := t.turn.end()
 	t.voice.endLine(t.s)

@@ -178,14 +178,24 @@ func TestConversationAtATerminal(t *testing.T) {
 		"steadfast: The model refused.\n\x1b[2m[clock]\x1b[0m\n")
 }
 
+// asked interrupts when it is read.
+type asked struct {
+	io.Reader
+	interrupts chan<- os.Signal
+}
+
+func (a asked) Read(p []byte) (int, error) {
+	a.interrupts <- os.Interrupt
+	return a.Reader.Read(p)
+}
+
 func TestInterruptAtThePromptLeaves(t *testing.T) {
 	s := standin.New(t)
 	interrupts := make(chan os.Signal, 1)
-	interrupts <- os.Interrupt
 	r := at(t)("")
 	never, w := io.Pipe()
 	defer func() { _ = w.Close() }()
-	r.s.stdin, r.s.interrupts = never, interrupts
+	r.s.stdin, r.s.interrupts = asked{never, interrupts}, interrupts
 	r.run(t, 0, "chat", "--url", s.URL)
 	if len(s.Heard()) != 0 {
 		t.Errorf("heard %+v, want nothing", s.Heard())

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -78,7 +80,18 @@ func run(args []string, s surroundings) (status int) {
 	}
 	s.json = c.JSON
 	c.URL = strings.TrimRight(c.URL, "/")
-	return s.report(ctx.Run(&c, &s))
+	return s.report(c.explain(ctx.Run(&c, &s)))
+}
+
+// explain says why a function of steadfast dev failed, where that is because it does not build.
+func (c *cli) explain(err error) error {
+	var told *client.Error
+	if !errors.As(err, &told) || told.Code != "internal" && told.Status < 500 || c.JWT != "" || !client.Loopback(c.URL) {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	return cmp.Or(broken(ctx, c.URL, nil), err)
 }
 
 // report prints err for people or programs and gives the exit status.

@@ -155,7 +155,7 @@ func TestTask(t *testing.T) {
 	r.run(t, 0, "task", "run", "count", "--wait", "--session", "s-1", "--url", s.URL)
 	same(t, "stdout", r.out.String(), "42\n")
 	same(t, "stderr", r.err.String(), "task task/1: PENDING\ntask task/1: RUNNING\n")
-	if got := s.Requests()[0]; got != `POST /agent/tasks {"request":"count","sessionId":"s-1","wait":true}` {
+	if got := s.Requests()[0]; got != `POST /agent/tasks {"request":"count","sessionId":"s-1"}` {
 		t.Errorf("request = %s", got)
 	}
 

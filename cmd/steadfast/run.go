@@ -47,7 +47,7 @@ type ran struct {
 func (o oneShot) Run(c *cli, s *surroundings) error {
 	ctx, done := s.context()
 	defer done()
-	once, err := o.once(s)
+	once, err := o.once(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -97,8 +97,8 @@ func (o oneShot) explain(ctx context.Context, err error) error {
 }
 
 // once is the run that the flags describe, but for its model.
-func (o oneShot) once(s *surroundings) (once loop.Once, err error) {
-	input, err := s.message(o.Input)
+func (o oneShot) once(ctx context.Context, s *surroundings) (once loop.Once, err error) {
+	input, err := s.message(ctx, o.Input)
 	if err != nil {
 		return once, err
 	}

@@ -2,8 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
-	"io"
 
 	"github.com/steadfast-agents/steadfast/cmd/steadfast/internal/client"
 	"github.com/steadfast-agents/steadfast/core/contract"
@@ -22,12 +20,9 @@ type send struct {
 func (d send) Run(c *cli, s *surroundings) error {
 	ctx, done := s.context()
 	defer done()
-	if d.Message == "-" {
-		all, err := io.ReadAll(s.stdin)
-		if err != nil {
-			return fmt.Errorf("read the message: %w", err)
-		}
-		d.Message = string(all)
+	var err error
+	if d.Message, err = s.message(ctx, d.Message); err != nil {
+		return err
 	}
 	files, err := brought(d.File)
 	if err != nil {

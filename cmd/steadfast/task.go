@@ -30,7 +30,7 @@ func (t taskRun) Run(c *cli, s *surroundings) error {
 	if err != nil {
 		return err
 	}
-	task, err := cl.CreateTask(ctx, client.NewTask{Request: t.Request, SessionID: t.Session, System: t.System, Wait: t.Wait})
+	task, err := cl.CreateTask(ctx, client.NewTask{Request: t.Request, SessionID: t.Session, System: t.System})
 	if err != nil {
 		return err
 	}
@@ -47,12 +47,16 @@ func await(ctx context.Context, cl *client.Client, s *surroundings, t client.Tas
 	if !t.Final() {
 		s.note("task %s: %s", t.TaskID, t.Status)
 	}
+	ctx, done := s.vigil(ctx, cl, taskFunctions)
+	defer done()
+	pause := s.poll / 8 // most tasks are short
 	for failures := 0; !t.Final(); {
 		select {
 		case <-ctx.Done():
 			s.note("task %s goes on: %s task get %s", t.TaskID, s.program, t.TaskID)
-			return t, ctx.Err()
-		case <-time.After(s.poll):
+			return t, outOf(ctx, ctx.Err())
+		case <-time.After(pause):
+			pause = min(2*pause, s.poll)
 		}
 		next, err := cl.Task(ctx, t.TaskID)
 		var told *client.Error

@@ -92,7 +92,7 @@ func TestRoutes(t *testing.T) {
 	s.Sessions = []map[string]any{{"sessionId": "a", "title": "A"}, {"sessionId": "b"}, {"sessionId": "c/d", "more": true}}
 	c := &client.Client{URL: s.URL, Token: s.Token()}
 
-	task, err := c.CreateTask(t.Context(), client.NewTask{Request: "do it", System: "billing", Wait: true})
+	task, err := c.CreateTask(t.Context(), client.NewTask{Request: "do it", System: "billing"})
 	if err != nil || task.TaskID != "task/1" || task.Final() {
 		t.Errorf("CreateTask(...) = %+v, %v", task, err)
 	}
@@ -119,7 +119,7 @@ func TestRoutes(t *testing.T) {
 		t.Errorf("DeleteSession(...) = %v", err)
 	}
 	want := []string{
-		`POST /agent/tasks {"request":"do it","system":"billing","wait":true}`, "GET /agent/tasks/task%2F1",
+		`POST /agent/tasks {"request":"do it","system":"billing"}`, "GET /agent/tasks/task%2F1",
 		"POST /agent/tasks/task%2F1/cancel {}", "POST /agent/tasks/done/cancel {}",
 		"GET /agent/sessions?limit=10", "GET /agent/sessions?cursor=2&limit=8", "GET /agent/sessions?limit=1",
 		"GET /agent/sessions/c%2Fd", "DELETE /agent/sessions/c%2Fd",

@@ -55,6 +55,16 @@ func DevInfo(ctx context.Context, base string) (Surroundings, error) {
 	return out, nil
 }
 
+// DevBroken asks the dev host at base which functions do not build, and why.
+func DevBroken(ctx context.Context, base string) (map[string]string, error) {
+	raw, err := (&Client{URL: base}).call(ctx, http.MethodGet, "/_dev/broken", nil)
+	if err != nil {
+		return nil, err
+	}
+	var out map[string]string
+	return out, decode(raw, &out, "GET /_dev/broken")
+}
+
 // Connection is where and as what to talk.
 type Connection struct {
 	WSURL     string `json:"wsUrl"`
@@ -81,7 +91,6 @@ type NewTask struct {
 	Request   string `json:"request"`
 	SessionID string `json:"sessionId,omitempty"`
 	System    string `json:"system,omitempty"`
-	Wait      bool   `json:"wait,omitempty"`
 }
 
 // Task is a task's result so far, and all the stack said about it.
@@ -99,7 +108,7 @@ func (t Task) Final() bool {
 	return false
 }
 
-// CreateTask starts a task. With Wait the stack waits up to 25 s for its end. It is not idempotent.
+// CreateTask starts a task and does not wait for it. It is not idempotent.
 func (c *Client) CreateTask(ctx context.Context, in NewTask) (Task, error) {
 	if err := CheckSize("request", in.Request); err != nil {
 		return Task{}, err

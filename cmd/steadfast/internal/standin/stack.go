@@ -32,6 +32,8 @@ type Stack struct {
 	Decide func(call string, d contract.DecideApproval) string
 	// Approvals are those of every session.
 	Approvals []contract.Approval
+	// Broken are functions that do not build, with the compiler's words.
+	Broken map[string]string
 	// Sessions are listed newest first, two to a page.
 	Sessions []map[string]any
 
@@ -57,6 +59,7 @@ func New(t testing.TB) *Stack {
 	s := &Stack{token: "jwt.1"}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /_dev/token", s.devToken)
+	mux.HandleFunc("GET /_dev/broken", func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, s.Broken) })
 	mux.HandleFunc("GET /live", s.socket)
 	guarded := map[string]http.HandlerFunc{
 		"POST /agent/connect": s.connect, "POST /agent/tasks": s.createTask, "GET /agent/tasks/{id}": s.getTask,

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/steadfast-agents/steadfast/cmd/steadfast/internal/client"
+)
+
+// Functions that work on what was accepted. Nobody waits for their answers, so nobody is told when they cannot run.
+var (
+	turnFunctions = []string{"run-turn"}
+	taskFunctions = []string{"run-agent-task", "run-turn"}
+)
+
+// vigil gives a context that also ends when one of functions does not build at steadfast dev: whoever waits for them would wait in
+// vain. context.Cause then says so. Other stacks are not asked. done must be called.
+func (s *surroundings) vigil(ctx context.Context, cl *client.Client, functions []string) (kept context.Context, done context.CancelFunc) {
+	kept, end := context.WithCancelCause(ctx)
+	done = func() { end(nil) }
+	if cl.Renew == nil {
+		return kept, done
+	}
+	go func() {
+		tick := time.NewTicker(2 * s.poll)
+		defer tick.Stop()
+		for {
+			select {
+			case <-kept.Done():
+				return
+			case <-tick.C:
+			}
+			if err := broken(kept, cl.URL, functions); err != nil {
+				end(err)
+				return
+			}
+		}
+	}()
+	return kept, done
+}
+
+// broken asks steadfast dev which of functions do not build; nil asks for all. An answer that fails says nothing.
+func broken(ctx context.Context, url string, functions []string) error {
+	found, err := client.DevBroken(ctx, url)
+	if err != nil {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		if functions == nil || slices.Contains(functions, name) {
+			return &client.Error{Code: "unavailable", Message: fmt.Sprintf("%s does not build; what was sent to it waits until it does:\n%s",
+				name, indentLines(found[name]))}
+		}
+	}
+	return nil
+}
+
+// outOf is what ended a wait: err, or what its vigil has seen.
+func outOf(kept context.Context, err error) error {
+	var seen *client.Error
+	if err != nil && errors.As(context.Cause(kept), &seen) {
+		return seen
+	}
+	return err
+}
+
+func indentLines(text string) string {
+	return "  " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n  ")
+}
