@@ -94,6 +94,25 @@ func (a *Active) Begin(s Skill) bool {
 	return true
 }
 
+// of gives the skill of that name whose instructions stand in the conversation: one that the model does not see and a user called, or
+// one that another of its name shadows.
+func (a *Active) of(set Set, name string) (Skill, bool) {
+	if a == nil {
+		return Skill{}, false
+	}
+	a.mu.Lock()
+	digest, ok := a.digest[sameName(name)]
+	a.mu.Unlock()
+	for _, list := range [][]Skill{set.skills, set.shadowed} {
+		for _, one := range list {
+			if ok && sameName(one.Name) == sameName(name) && one.Digest() == digest {
+				return one, true
+			}
+		}
+	}
+	return Skill{}, false
+}
+
 // AllowedTools gives the calls that the active skills of set ask to have approved beforehand, in order and each once. It grants
 // nothing: whoever asks people for approval may take it into account until the task ends. Skills that a user sent, or that
 // everybody shares, are left out: nobody who answers for the program has read them.

@@ -43,3 +43,49 @@ func TestP30NamesWithAccents(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatAUserCallsCanBeRead: the files of a skill that only users see, and of one that another of its name shadows, are read
+// once it is called, and not before.
+func TestWhatAUserCallsCanBeRead(t *testing.T) {
+	deploy := skill.Skill{Name: "deploy", Description: "d", Markdown: "See steps.md.", Files: map[string]string{"steps.md": "push"}, HiddenFromModel: true}
+	plan := skill.Skill{Name: "plan", Description: "d", Markdown: "Plan.", Files: map[string]string{"a.md": "of the program"}, Scope: skill.Builtin}
+	sent := skill.Skill{Name: "plan", Description: "d", Markdown: "Sent.", Files: map[string]string{"a.md": "of the user"}, Scope: skill.Upload}
+	for what, others := range map[string][]skill.Skill{"beside others": {plan, sent}, "alone": nil} {
+		set, _ := skill.NewSet(append(others, deploy)...)
+		active := &skill.Active{}
+		tools := set.Tools(active)
+		read := tools[len(tools)-1]
+		if len(others) == 0 && len(tools) != 1 {
+			t.Errorf("%s: %d tools, want the one that reads", what, len(tools))
+		}
+		if s := string(read.Spec().Schema); strings.Contains(s, "deploy") || strings.Contains(s, "enum") {
+			t.Errorf("%s: the schema lists names, and cannot list them all: %s", what, s)
+		}
+		if text, err := call(t, read, map[string]any{"name": "deploy", "path": "steps.md"}); err == nil {
+			t.Errorf("%s: read before it is called: %q", what, text)
+		}
+		if _, _, ok := set.Command("/deploy now", active); !ok {
+			t.Fatalf("%s: /deploy is not called", what)
+		}
+		if text, err := call(t, read, map[string]any{"name": "deploy", "path": "steps.md"}); err != nil || text != "push" {
+			t.Errorf("%s: once it is called: %q, %v", what, text, err)
+		}
+		if len(others) == 0 {
+			continue
+		}
+		for _, line := range []string{"/plan", "/plan@upload"} {
+			text, used, _ := set.Command(line, active)
+			history := []model.Message{model.Text(model.User, text)}
+			for how, active := range map[string]*skill.Active{"at once": active, "after a resume": skill.NewActive(history)} {
+				got, err := call(t, set.Tools(active)[1], map[string]any{"name": "plan", "path": "a.md"})
+				if err != nil || got != used.Files["a.md"] {
+					t.Errorf("%s, %s: %q, %v, want %q", line, how, got, err, used.Files["a.md"])
+				}
+			}
+		}
+	}
+	set, _ := skill.NewSet(skill.Skill{Name: "bare", Description: "d", HiddenFromModel: true})
+	if tools := set.Tools(nil); tools != nil {
+		t.Errorf("nothing to activate and nothing to read, and there are %d tools", len(tools))
+	}
+}

@@ -3,6 +3,7 @@ package skill
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/steadfast-agents/steadfast/core/fault"
@@ -18,23 +19,38 @@ const (
 // maxEnum is how many bytes of names a schema lists. With more of them any name may be tried.
 const maxEnum = DefaultCatalog
 
-// Tools gives activate_skill and read_skill_file for the skills that a model sees; without any there are no tools. active knows
-// what the conversation holds; nil: each activation gives the whole text.
+// Tools gives activate_skill and read_skill_file for the skills that a model sees; without any there are no tools, but the second if
+// a user can call one that bundles files. active knows what the conversation holds; nil: each activation gives the whole text.
 func (s Set) Tools(active *Active) tool.Registry {
-	names := s.ForModel()
-	if len(names) == 0 {
-		return nil
-	}
+	names, called := s.ForModel(), s.readOnceCalled()
 	use := use{set: s, active: active}
 	activate := tool.New(ActivateName, "Gives the instructions of a skill. Call it before a task that the skill's description matches.", use.activate)
 	read := tool.New(ReadName, "Reads a file that a skill bundles, a part at a time.", use.read)
-	return tool.Registry{
-		named{Tool: tool.ReadOnly(activate), names: names, maxResult: 2 * maxBody},
-		named{Tool: tool.ReadOnly(read), names: names, maxResult: 2 * MaxRead},
+	reader := named{Tool: tool.ReadOnly(read), names: names, maxResult: 2 * MaxRead}
+	if called {
+		reader.names = nil // which users call is not known yet, and names that are hidden stay so
 	}
+	switch {
+	case len(names) > 0:
+		return tool.Registry{named{Tool: tool.ReadOnly(activate), names: names, maxResult: 2 * maxBody}, reader}
+	case called:
+		return tool.Registry{reader}
+	}
+	return nil
 }
 
-// named is a tool whose input "name" is one of names, and whose results are as long as they have to be.
+// readOnceCalled reports whether there is a skill with files that the model does not see until a user calls it.
+func (s Set) readOnceCalled() bool {
+	return slices.ContainsFunc(append(s.All(), s.shadowed...), func(one Skill) bool {
+		if !one.HiddenFromModel || one.HiddenFromUser {
+			return false
+		}
+		files, _ := one.Resources()
+		return len(files) > 0
+	})
+}
+
+// named is a tool whose input "name" is one of names, if there are any, and whose results are as long as they have to be.
 type named struct {
 	tool.Tool
 	names     []string
@@ -45,7 +61,7 @@ type named struct {
 func (n named) Spec() tool.Spec {
 	s := n.Tool.Spec()
 	s.MaxResult = n.maxResult
-	if s.Err != nil || len(strings.Join(n.names, " ")) > maxEnum {
+	if s.Err != nil || len(n.names) == 0 || len(strings.Join(n.names, " ")) > maxEnum {
 		return s
 	}
 	schema, err := withEnum(s.Schema, n.names)
@@ -99,8 +115,11 @@ func (u use) activate(_ tool.Context, in activateIn) (string, error) {
 
 func (u use) find(name string) (Skill, error) {
 	s, ok := u.set.shown(name)
-	if !ok {
-		return Skill{}, fault.New(fault.NotFound, "there is no skill %q; there are: %s", name, tool.Cut(strings.Join(u.set.ForModel(), ", "), maxEnum))
+	switch names := u.set.ForModel(); {
+	case !ok && len(names) == 0:
+		return Skill{}, fault.New(fault.NotFound, "there is no skill %q", name)
+	case !ok:
+		return Skill{}, fault.New(fault.NotFound, "there is no skill %q; there are: %s", name, tool.Cut(strings.Join(names, ", "), maxEnum))
 	}
 	return s, nil
 }
@@ -113,9 +132,12 @@ type readIn struct {
 }
 
 func (u use) read(_ tool.Context, in readIn) (string, error) {
-	s, err := u.find(in.Name)
-	if err != nil {
-		return "", err
+	s, ok := u.active.of(u.set, in.Name)
+	if !ok {
+		var err error
+		if s, err = u.find(in.Name); err != nil {
+			return "", err
+		}
 	}
 	e, err := s.ReadFile(in.Path, in.Offset, in.Limit)
 	switch {

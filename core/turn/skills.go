@@ -92,12 +92,13 @@ func (o *owner) addSkills(ctx context.Context, s *setup, c session.Config) error
 	if err != nil {
 		return err
 	}
-	catalog := k.set.Catalog(0)
-	if catalog == "" {
+	if len(k.set.All()) == 0 {
 		return nil
 	}
 	o.active = &skill.Active{} // what it knows comes with the history
-	s.request.System = strings.TrimSpace(s.request.System + "\n\n" + catalog)
+	if catalog := k.set.Catalog(0); catalog != "" {
+		s.request.System = strings.TrimSpace(s.request.System + "\n\n" + catalog)
+	}
 	s.tools = append(slices.Clone(s.tools), k.set.Tools(o.active)...)
 	return nil
 }

@@ -10,8 +10,10 @@ import (
 
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/model"
 	"github.com/steadfast-agents/steadfast/core/session"
 	"github.com/steadfast-agents/steadfast/core/skill"
+	"github.com/steadfast-agents/steadfast/internal/fake"
 	"github.com/steadfast-agents/steadfast/internal/stage"
 )
 
@@ -51,6 +53,34 @@ func TestToolsThatWerePicked(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestASkillForUsersAlone: the model is not told of it; once a user calls it, in that very turn, its files can be read.
+func TestASkillForUsersAlone(t *testing.T) {
+	reads := func(req model.Request) fake.Turn {
+		last := req.Messages[len(req.Messages)-1]
+		if text := last.PlainText(); strings.HasPrefix(text, "<skill_content") && strings.HasSuffix(text, "now") {
+			return fake.Calls("", model.ToolUse{ID: "now", Name: skill.ReadName, Input: mustJSON(map[string]string{"name": "refund", "path": "terms.md"})})
+		}
+		return obedient(req)
+	}
+	bubble(t, reads, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		hidden := refund
+		hidden.HiddenFromModel = true
+		skilled(s, hidden)
+		for _, text := range []string{"read terms.md", "/refund now", "read terms.md", "use refund"} {
+			say(t, ctx, s, text)
+		}
+		want := []string{`error: there is no skill "refund"`, "success: 30 days", "success: 30 days"}
+		got := turnResults(t, ctx, s, id)
+		if diff := cmp.Diff(want, got[:3]); diff != "" || !strings.HasPrefix(got[3], "error: ") {
+			t.Errorf("answers (-want +got):\n%s and %q", diff, got[3])
+		}
+		req := s.Model.Requests()[0]
+		if strings.Contains(req.System, "skill") || len(req.Tools) == 0 || req.Tools[len(req.Tools)-1].Name != skill.ReadName {
+			t.Errorf("the model is told %q, tools %v", req.System, req.Tools)
+		}
+	})
 }
 
 // TestABrokenSkillIsReportedOnce: when the session begins, and before its first turn.
