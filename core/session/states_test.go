@@ -196,7 +196,7 @@ func owners() []event {
 			func(row, _ session.State) bool {
 				return mine(row) && row.Phase == session.Idle && row.Admitted == row.Taken
 			}},
-		{"hand off", func(s session.State) (session.Change, bool, error) { return sure(s.HandOff(me, now)) },
+		{"hand off", func(s session.State) (session.Change, bool, error) { return sure(s.HandOff(me, session.Spent{}, now)) },
 			func(row, _ session.State) bool { return mine(row) }},
 		{"wait for a place", func(s session.State) (session.Change, bool, error) {
 			return sure(s.Wait(me, s.Waiter("stack", now), progress, now))

@@ -151,9 +151,14 @@ func (s State) Release(me Me) Change {
 	return Change{s, to, cond.And(me.mine(), cond.Eq("phase", Idle), nothingPending)}
 }
 
-// HandOff gives it up with work left: another owner goes on. Publish the trigger after this is written, never before.
-func (s State) HandOff(me Me, now time.Time) Change {
-	return Change{s, s.released().due(now), me.mine()}
+// HandOff gives it up with work left: another owner goes on. used is what of the open turn is not counted yet. Publish the trigger after
+// this is written, never before.
+func (s State) HandOff(me Me, used Spent, now time.Time) Change {
+	to := s.released().due(now)
+	if s.Phase == Open {
+		to.Spent = s.Spent.plus(used)
+	}
+	return Change{s, to, me.mine()}
 }
 
 // Alive changes nothing, under the condition that the session is not deleted: for rows beside it that must not outlive it.

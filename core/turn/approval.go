@@ -66,7 +66,7 @@ func (j *journal) Park(ctx context.Context, _ int, results []model.ToolResult, t
 	tagged, tags := j.files.tags()
 	data, writes = append(data, tagged...), append(writes, tags...)
 	events := j.events(j.state.TurnID(), append(data, asked...)...)
-	p := session.Progress{NextIndex: j.next + int64(len(events)), Spent: j.view.takeDelegated()}
+	p := session.Progress{NextIndex: j.next + int64(len(events)), Spent: j.spend(j.view.takeDelegated())}
 	var s *snapshot.Segment
 	if len(results) > 0 {
 		s = j.segment(message)

@@ -73,12 +73,13 @@ func (o *owner) fit(ctx context.Context, s setup, h snapshot.History) (snapshot.
 		return h, nil
 	}
 	summary, used, err := o.summary(ctx, s, plan.Dropped)
+	spent := o.spend(spentOf(used))
 	if err != nil {
 		return h, err
 	}
 	segment := o.segment(plan.With(summary)...)
 	segment.Full, segment.Base, segment.State = true, "", h.State
-	p := session.Progress{Tip: segment.ID, NextIndex: o.next, Spent: spentOf(used)}
+	p := session.Progress{Tip: segment.ID, NextIndex: o.next, Spent: spent}
 	if err := o.commit(ctx, o.state.Checkpoint(o.me, p, o.Now()), true, store.NewSegment(o.id, *segment, o.Now())); err != nil {
 		return h, err
 	}

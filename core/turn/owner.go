@@ -38,6 +38,7 @@ type owner struct {
 	cast     *socket.Turn
 	casting  int64    // the turn that cast posts
 	asking   bool     // a step began whose reply is not known to be saved
+	used     used     // by the open turn
 	ids      []string // deliveries that the open turn answers
 	config   configuration
 	begun    begun
@@ -224,7 +225,7 @@ func (o *owner) handOff(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	err := o.Table.Commit(ctx, store.ChangeState(o.state.HandOff(o.me, o.Now())))
+	err := o.Table.Commit(ctx, store.ChangeState(o.state.HandOff(o.me, o.spend(session.Spent{}), o.Now())))
 	if fault.Is(err, fault.Conflict) {
 		return nil // it is somebody else's already
 	}

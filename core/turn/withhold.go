@@ -31,7 +31,7 @@ func blocked(out loop.Outcome) bool {
 func (o *owner) withhold(ctx context.Context, v *view, out loop.Outcome) (bool, error) {
 	v.drop()
 	o.cast.Withdraw(v.attempt + 1)
-	p := session.Progress{NextIndex: o.next, Spent: less(spentOf(out.Usage), o.state.Spent)}
+	p := session.Progress{NextIndex: o.next, Spent: o.spend(session.Spent{})}
 	if err := o.commit(ctx, o.state.Withhold(o.me, p, o.Now()), true); err != nil {
 		return false, err
 	}
@@ -44,10 +44,6 @@ func (v *view) drop() {
 	v.delta.Reset()
 	v.thought.Reset()
 	v.buffer = nil
-}
-
-func less(a, b session.Spent) session.Spent {
-	return session.Spent{In: a.In - b.In, Out: a.Out - b.Out, Read: a.Read - b.Read, Written: a.Written - b.Written, Cost: a.Cost - b.Cost, Priced: a.Priced}
 }
 
 // withdraw takes the open turn out of all rows and ends it, and with it the turns before whose words no model had accepted: they may be

@@ -43,7 +43,7 @@ func (o *owner) work(ctx context.Context) (done bool, err error) {
 		if flag := stop(); flag != nil {
 			err = flag
 		}
-		return o.finish(ctx, view, loop.Outcome{Usage: modelUsage(o.state.Spent)}, err)
+		return o.finish(ctx, view, loop.Outcome{Usage: modelUsage(o.total())}, err)
 	}
 	if err := o.tellResolved(ctx, h); err != nil {
 		stop()
@@ -53,7 +53,7 @@ func (o *owner) work(ctx context.Context) (done bool, err error) {
 	o.files = o.fileRows()
 	runner := loop.Runner{
 		Model: o.Model, Request: setup.request, Tools: setup.tools, Limits: o.limits(), Journal: &journal{owner: o, view: view, setup: setup},
-		Spent: loop.Spent{Steps: int(o.state.Step+1) / 2, Usage: modelUsage(o.state.Spent)}, // a step is saved twice: its calls, then their results
+		Spent: loop.Spent{Steps: int(o.state.Step+1) / 2, Usage: modelUsage(o.total())}, // a step is saved twice: its calls, then their results
 		Watch: func(e loop.Event) { view.show(running, e) }, Sleep: o.Sleep, Log: o.log, CallPrefix: o.callPrefix(h),
 	}
 	out, err := runner.Run(running, o.toolContext(running, setup), h.Messages)
@@ -70,6 +70,7 @@ func (o *owner) work(ctx context.Context) (done bool, err error) {
 // finish turns what the run came to into the end of the turn, or into a reason to read again.
 func (o *owner) finish(ctx context.Context, view *view, out loop.Outcome, err error) (bool, error) {
 	usage := contract.UsageOf(out.Usage)
+	o.used = used{o.state.TurnSeq, spentOf(out.Usage)}
 	switch {
 	case err == nil && blocked(out):
 		return o.withhold(ctx, view, out)
@@ -126,10 +127,10 @@ func (o *owner) keepFinished(ctx context.Context, finished []model.ToolResult, v
 	data = append(data, tagged...)
 	if calls, missing := openCalls(h.Messages); len(missing) == len(finished) { // only the save was cut
 		data = append(data, contract.ActionsCompleted{IDs: callIDs(calls)}, v.stepDone(v.step))
-		return errors.Join(o.saveWith(ctx, s, v.takeDelegated(), writes, data...), errHandOff)
+		return errors.Join(o.saveWith(ctx, s, session.Spent{}, writes, data...), errHandOff)
 	}
 	events := o.events(o.state.TurnID(), data...)
-	p := session.Progress{Tip: s.ID, NextIndex: o.next + int64(len(events)), Spent: v.takeDelegated()}
+	p := session.Progress{Tip: s.ID, NextIndex: o.next + int64(len(events)), Spent: o.spend(session.Spent{})}
 	err = o.commit(ctx, o.state.SavePart(o.me, p, o.Now()), true, append(writes, o.eventsWrite(events), store.NewSegment(o.id, *s, o.Now()))...)
 	if err != nil {
 		return err
@@ -156,6 +157,7 @@ type journal struct {
 	*owner
 	view  *view
 	setup setup
+	asks  int // calls of the step that wait for people: a step in which one does is the run's last
 }
 
 // SaveCalls keeps a reply that asks for tools.
@@ -266,14 +268,14 @@ func (j *journal) take(ctx context.Context, inbox []store.Message) ([]model.Bloc
 }
 
 // save writes one step of the open turn: its piece of history, its events and what it used.
-func (o *owner) save(ctx context.Context, s *snapshot.Segment, spent session.Spent, data ...contract.EventData) error {
-	return o.saveWith(ctx, s, spent, nil, data...)
+func (o *owner) save(ctx context.Context, s *snapshot.Segment, used session.Spent, data ...contract.EventData) error {
+	return o.saveWith(ctx, s, used, nil, data...)
 }
 
 // saveWith is save with more rows.
-func (o *owner) saveWith(ctx context.Context, s *snapshot.Segment, spent session.Spent, writes []store.Write, data ...contract.EventData) error {
+func (o *owner) saveWith(ctx context.Context, s *snapshot.Segment, used session.Spent, writes []store.Write, data ...contract.EventData) error {
 	events := o.events(o.state.TurnID(), data...)
-	p := session.Progress{Tip: s.ID, NextIndex: o.next + int64(len(events)), Spent: spent}
+	p := session.Progress{Tip: s.ID, NextIndex: o.next + int64(len(events)), Spent: o.spend(used)}
 	err := o.commit(ctx, o.state.Save(o.me, p, o.Now()), true, append(writes, o.eventsWrite(events), store.NewSegment(o.id, *s, o.Now()))...)
 	if err != nil {
 		return err
