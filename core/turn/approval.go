@@ -9,6 +9,7 @@ import (
 
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/loop"
 	"github.com/steadfast-agents/steadfast/core/model"
 	"github.com/steadfast-agents/steadfast/core/session"
 	"github.com/steadfast-agents/steadfast/core/skill"
@@ -32,6 +33,16 @@ func (j *journal) approvedBySkill(ctx context.Context, call model.ToolUse) bool 
 	}
 	j.log.InfoContext(ctx, "a skill approves the call", "tool", call.Name, "call", call.ID)
 	return true
+}
+
+// maxAsked is how many calls of one reply may wait for people: each is a row of the transaction that ends the turn, which holds 100, with
+// the files that were tagged and what else goes with the end.
+const maxAsked = 40
+
+// tooMany is the result of a call that would be one more.
+func tooMany(call model.ToolUse) error {
+	text := fmt.Sprintf("%d calls of this reply wait for a person already, and no more may. This one was not run, and nobody was asked: call it again later.", maxAsked)
+	return &loop.Answered{Result: model.ToolResult{ID: call.ID, Status: model.Failure, Content: []model.ResultPart{{Text: text}}}}
 }
 
 // refusal is what the model reads of a call that was not approved.

@@ -44,7 +44,10 @@ func (j *journal) mark(ctx context.Context, call model.ToolUse, asks bool) error
 	case a.Status == session.Executing:
 		j.log.WarnContext(ctx, "a call that must not run twice was begun before", "tool", call.Name, "call", call.ID)
 		return unknown(call)
+	case none && asks && j.asks == maxAsked:
+		return tooMany(call)
 	case none && asks, a.Status == session.Pending:
+		j.asks++
 		return loop.ErrWait
 	case none:
 		mark = store.NewExecution(session.Executes(j.id, contract.ActionCall{ID: call.ID, Name: call.Name}, j.me, j.Now()))
