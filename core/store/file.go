@@ -16,7 +16,8 @@ import (
 type fileRow struct {
 	Bytes     int64  `dynamodbav:"bytes"`
 	Artifact  string `dynamodbav:"artifact,omitempty"`
-	Revision  int64  `dynamodbav:"revision"` // counts writes
+	Revision  int64  `dynamodbav:"revision"`       // counts writes
+	Turn      int64  `dynamodbav:"turn,omitempty"` // that wrote it last, or whose message brought it
 	Part      int    `dynamodbav:"firstPart,omitempty"`
 	Parts     int    `dynamodbav:"parts,omitempty"`
 	ExpiresAt int64  `dynamodbav:"expiresAt,omitempty"`
@@ -38,30 +39,30 @@ func freshPart(was fileRow) int {
 // PutFile makes or replaces a file of a session; expires is the session's own, in seconds, or 0. A reader sees the old text or the
 // new one, whole. Of two writers at once the later wins. Idempotent. Faults: Limit, Unavailable.
 func (t Table) PutFile(ctx context.Context, sessionID, path, content string, expires int64) error {
-	return t.PutFileWith(ctx, sessionID, path, content, expires)
+	return t.PutFileOf(ctx, sessionID, 0, path, content, expires)
 }
 
-// PutFileWith is PutFile with more that is written in the same moment or refuses it. Faults: also Conflict.
-func (t Table) PutFileWith(ctx context.Context, sessionID, path, content string, expires int64, more ...Write) error {
+// PutFileOf is PutFile by a turn of the session, by its number, or by none, 0; with more that is written in the same moment or refuses
+// it. Faults: also Conflict.
+func (t Table) PutFileOf(ctx context.Context, sessionID string, turn int64, path, content string, expires int64, more ...Write) error {
 	for {
-		moved, err := t.replaceFile(ctx, sessionID, path, content, expires, more)
+		moved, err := t.replaceFile(ctx, key.File(sessionID, path), fileRow{Bytes: int64(len(content)), Turn: turn, ExpiresAt: expires}, content, more)
 		if err != nil || !moved {
 			return err
 		}
 	}
 }
 
-func (t Table) replaceFile(ctx context.Context, sessionID, path, content string, expires int64, more []Write) (moved bool, err error) {
-	k := key.File(sessionID, path)
+func (t Table) replaceFile(ctx context.Context, k key.Key, now fileRow, content string, more []Write) (moved bool, err error) {
 	var was fileRow
 	if _, err := t.getInto(ctx, k, &was); err != nil {
 		return false, err
 	}
-	now := fileRow{Bytes: int64(len(content)), Artifact: was.Artifact, Revision: was.Revision + 1, ExpiresAt: expires}
+	now.Artifact, now.Revision = was.Artifact, was.Revision+1
 	row, err := encode(k, "File", now)
 	w := Write{key: k, put: row, err: err, cond: new(cond.EqOrAbsent("revision", was.Revision))}
 	first := freshPart(was)
-	file := w.withBody("text", content, first, expires)
+	file := w.withBody("text", content, first, now.ExpiresAt)
 	switch err := t.Commit(ctx, append([]Write{file}, more...)...); {
 	case RefusedBy(err, k):
 		t.dropParts(ctx, k, first, len(file.parts))

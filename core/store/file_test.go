@@ -132,7 +132,7 @@ func TestAWriterOfAFileThatIsLateLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := len(d.Items(key.SessionPK("s")))
-	if err := table.PutFileWith(ctx, "s", "f", large+"y", 0, refused); !fault.Is(err, fault.Conflict) {
+	if err := table.PutFileOf(ctx, "s", 0, "f", large+"y", 0, refused); !fault.Is(err, fault.Conflict) {
 		t.Fatalf("written: %v", err)
 	}
 	if after := len(d.Items(key.SessionPK("s"))); before != 4 || after != before {

@@ -161,3 +161,27 @@ func (t Table) RewriteInputs(ctx context.Context, sessionID string, turn int64) 
 	}
 	return all, nil
 }
+
+// DropFiles gives the removal of the files that turns from a number on wrote or whose messages brought them, the parts of each before it:
+// who finds it again removes them again. Faults: Unavailable.
+func (t Table) DropFiles(ctx context.Context, sessionID string, fromTurn int64) ([]Write, error) {
+	var all []Write
+	s := scope{pk: key.SessionPK(sessionID), keys: prefix(key.FilePrefix), only: []string{key.PK, key.SK, "turn", "parts", "firstPart"}}
+	for row, err := range t.query(ctx, s) {
+		if err != nil {
+			return nil, err
+		}
+		var f fileRow
+		if err := decode(row, &f); err != nil {
+			return nil, err
+		}
+		if f.Turn == 0 || f.Turn < fromTurn {
+			continue
+		}
+		for i := range f.Parts {
+			all = append(all, remove(key.Part(keyOf(row), f.Part+i)))
+		}
+		all = append(all, remove(keyOf(row)))
+	}
+	return all, nil
+}

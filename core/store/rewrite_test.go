@@ -173,3 +173,38 @@ func TestRewriteInputsAndDropDetail(t *testing.T) {
 		}
 	})
 }
+
+func TestDropFiles(t *testing.T) {
+	each(t, func(t *testing.T, b bench) {
+		ctx := context.Background()
+		large := long()
+		for _, f := range []struct {
+			turn    int64
+			path    string
+			content string
+		}{{0, "of none", "a"}, {3, "before", "b"}, {4, "first", large}, {4, "first#1", "c"}, {7, "later", "d"}, {7, "before, and again", "e"}, {3, "before, and again", "f"}} {
+			if err := b.PutFileOf(ctx, "s", f.turn, f.path, f.content, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 2 { // who finds nothing removes nothing
+			writes, err := b.DropFiles(ctx, "s", 4)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, w := range writes {
+				if err := b.Commit(ctx, w); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		files, err := b.Files(ctx, "s")
+		want := []contract.FileInfo{{Path: "before", Bytes: 1}, {Path: "before, and again", Bytes: 1}, {Path: "of none", Bytes: 1}}
+		if diff := cmp.Diff(want, files); err != nil || diff != "" {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+		if n := len(b.partition(t, key.SessionPK("s"))); n != len(want) {
+			t.Errorf("%d rows, want %d", n, len(want))
+		}
+	})
+}

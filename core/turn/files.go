@@ -23,6 +23,7 @@ import (
 type fileRows struct {
 	store.Table
 	owner *owner
+	turn  int64         // whose files they are; 0: of a call outside of any turn
 	fence session.State // names the session and nothing else
 
 	mu     sync.Mutex
@@ -33,7 +34,11 @@ type fileRows struct {
 const maxTagged = 20
 
 func (o *owner) fileRows() *fileRows {
-	return &fileRows{Table: o.Table, owner: o, fence: session.State{SessionID: o.id}}
+	rows := &fileRows{Table: o.Table, owner: o, fence: session.State{SessionID: o.id}}
+	if o.state.Phase == session.Open {
+		rows.turn = o.state.TurnSeq
+	}
+	return rows
 }
 
 // workspace is the session's files, over those of the program.
@@ -43,7 +48,7 @@ func (o *owner) workspace(rows *fileRows, seed fs.FS) workspace.Workspace {
 
 // PutFile writes a file and extends the lease, or neither. Faults: also Conflict when the session is another owner's.
 func (r *fileRows) PutFile(ctx context.Context, sessionID, path, content string, expires int64) error {
-	return r.PutFileWith(ctx, sessionID, path, content, expires, store.ChangeState(r.fence.Renew(r.owner.me, r.owner.Now())))
+	return r.PutFileOf(ctx, sessionID, r.turn, path, content, expires, store.ChangeState(r.fence.Renew(r.owner.me, r.owner.Now())))
 }
 
 // TagFile notes that a file of the session is to be tagged with the results of the step.
@@ -84,7 +89,11 @@ func (r *fileRows) tags() (data []contract.EventData, writes []store.Write) {
 // keepFiles puts the files that messages bring into the session's workspace, before the messages are taken: whoever takes over puts
 // them there again. It gives what the model is told of them. A file that finds no room is left out, and the model is told so.
 func (o *owner) keepFiles(ctx context.Context, messages []store.Message) ([]model.Block, error) {
-	w := o.workspace(o.fileRows(), nil)
+	rows := o.fileRows()
+	if o.state.Phase == session.Idle && len(messages) > 0 { // they open the turn
+		rows.turn = messages[len(messages)-1].Number
+	}
+	w := o.workspace(rows, nil)
 	var kept, left []string
 	for _, m := range messages {
 		for _, path := range slices.Sorted(maps.Keys(m.Files)) {

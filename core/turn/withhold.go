@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -47,17 +48,23 @@ func (v *view) drop() {
 }
 
 // withdraw takes the open turn out of all rows and ends it, and with it the turns before whose words no model had accepted: they may be
-// why this one was blocked.
+// why this one was blocked. The files that came with their messages or were written in them go too.
 func (o *owner) withdraw(ctx context.Context) (bool, error) {
 	begin := o.state.Doubt
 	if begin.Opening == "" {
 		begin = session.Doubt{Opening: o.state.Opening, Prompt: o.state.Prompt}
 	}
+	first := o.state.TurnSeq
 	events, err := o.Table.RewriteEvents(ctx, o.id, begin.Prompt, func(e *contract.SessionEvent) {
 		if e.Index >= begin.Prompt && strings.HasPrefix(e.TurnID, "turn_") {
 			e.Data = withheldData(*e)
+			first = min(first, turnNumber(e.TurnID, first))
 		}
 	})
+	if err != nil {
+		return false, err
+	}
+	files, err := o.Table.DropFiles(ctx, o.id, first)
 	if err != nil {
 		return false, err
 	}
@@ -69,7 +76,7 @@ func (o *owner) withdraw(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	for all := slices.Concat(events, inputs, segments); len(all) > 0; all = all[min(rewriteRows, len(all)):] {
+	for all := slices.Concat(files, events, inputs, segments); len(all) > 0; all = all[min(rewriteRows, len(all)):] {
 		if err := o.commit(ctx, o.state.Hold(o.me, o.Now()), true, all[:min(rewriteRows, len(all))]...); err != nil {
 			return false, err
 		}
@@ -80,6 +87,15 @@ func (o *owner) withdraw(ctx context.Context) (bool, error) {
 		return o.endFlagged(ctx, nil, o.spent())
 	}
 	return o.endBlocked(ctx, o.spent())
+}
+
+// turnNumber is the number in a turn's id, or instead.
+func turnNumber(turnID string, instead int64) int64 {
+	var n int64
+	if _, err := fmt.Sscanf(turnID, "turn_%d", &n); err != nil {
+		return instead
+	}
+	return n
 }
 
 // endBlocked ends a turn whose answer, or question, a content filter withheld.
@@ -108,9 +124,9 @@ func withholdTask(t task.Task, change task.Change) (task.Change, []store.Write) 
 func withheldData(e contract.SessionEvent) json.RawMessage {
 	switch e.Type {
 	case "message.received":
-		return edited(e, func(d *contract.MessageReceived) { d.Text = snapshot.Withheld })
+		return edited(e, func(d *contract.MessageReceived) { d.Text, d.Files = snapshot.Withheld, nil })
 	case "nudge.delivered":
-		return edited(e, func(d *contract.NudgeDelivered) { d.Text = snapshot.Withheld })
+		return edited(e, func(d *contract.NudgeDelivered) { d.Text, d.Files = snapshot.Withheld, nil })
 	case "message.appended":
 		return edited(e, func(d *contract.MessageAppended) { d.Delta = "" })
 	case "message.completed":
