@@ -30,6 +30,6 @@ func Content() host.Content {
 	return host.Content{
 		Instructions: strings.TrimSpace(instructions), Tools: Tools(), Workspace: workspace.Files(),
 		SkillFolders: []skill.Root{{FS: files, Path: "skills", Name: "agent/skills", Flat: true}}, Skills: Skills(),
-		Prices: prices,
+		Servers: Servers(), Prices: prices,
 	}
 }

@@ -55,7 +55,7 @@ func hooks(c Config) channel.Channel {
 		if err != nil {
 			return err
 		}
-		return m.remind(ctx, d.SessionID)
+		return m.remind(ctx, d)
 	}
 	if c.URL != "" {
 		ch.Events = tell(&channel.Webhook{URL: c.URL, Secret: c.Secret, Allow: channel.Own(c.URL), Channel: ch.ID})
@@ -73,17 +73,17 @@ func (m said) check() error {
 }
 
 // remind has the conversation look again, or no more. A webhook that comes twice makes one reminder.
-func (m said) remind(ctx channel.Context, sessionID string) error {
+func (m said) remind(ctx channel.Context, d contract.Delivery) error {
 	switch {
-	case sessionID == "" || ctx.Reminders == nil:
+	case d.SessionID == "" || ctx.Reminders == nil:
 		return nil
 	case m.Closed:
-		_, err := ctx.Reminders.Cancel(ctx, schedule.ReminderFilter{SessionID: sessionID, Purpose: "recheck"})
+		_, err := ctx.Reminders.Cancel(ctx, schedule.ReminderFilter{SessionID: d.SessionID, Purpose: "recheck"})
 		return err
 	case m.Remind == "":
 		return nil
 	}
-	_, err := ctx.Reminders.Create(ctx, schedule.NewReminder{SessionID: sessionID, Key: m.ID, NewReminder: contract.NewReminder{
+	_, err := ctx.Reminders.Create(ctx, schedule.NewReminder{SessionID: d.SessionID, Key: d.DeliveryID, NewReminder: contract.NewReminder{
 		Purpose: "recheck", Delay: contract.LooseText(m.Remind), Prompt: "Look at this again. Say something only if there is news.",
 	}})
 	return err

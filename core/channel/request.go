@@ -53,7 +53,7 @@ type Context struct {
 	Principal         contract.Principal // who sent the webhook, or owns the session of the event
 	SessionID         string             // of an event
 	ContinuationToken string             // of an event's session: the channel's own name of the conversation
-	Reminders         schedule.Reminders // of Principal, in Route; nil where the host has none
+	Reminders         schedule.Reminders // of Principal; nil where the host has none
 	Log               *slog.Logger       // never nil
 
 	send func(contract.Message) (contract.Delivery, error)

@@ -12,6 +12,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/key"
 	"github.com/steadfast-agents/steadfast/core/schedule"
+	"github.com/steadfast-agents/steadfast/core/session"
 )
 
 // TellChannel gives an event of a session to the handlers of its channel. What they cannot take now comes again later.
@@ -21,6 +22,7 @@ type TellChannel struct {
 	Later    interface {
 		Send(ctx context.Context, e bus.Timed) (time.Time, error)
 	}
+	Alarms Alarms // of the reminders that handlers make; nil: they make none
 }
 
 // How long a channel is told again: after 30 s, then twice as long each time up to an hour, for about a day.
@@ -42,8 +44,8 @@ func (f TellChannel) Do(ctx context.Context, e contract.AgentSessionEvent) error
 		return nil
 	}
 	s, err := f.Table.State(ctx, e.SessionID)
-	if fault.Is(err, fault.NotFound) {
-		return nil
+	if fault.Is(err, fault.NotFound) || err == nil && s.Phase == session.Deleted {
+		return nil // nobody is told any more what was said there
 	}
 	if err != nil {
 		return err
@@ -64,6 +66,9 @@ func (f TellChannel) Do(ctx context.Context, e contract.AgentSessionEvent) error
 func (f TellChannel) context(ctx context.Context, c channel.Channel, e contract.AgentSessionEvent, who contract.Principal) channel.Context {
 	sends := 0
 	cc := channel.Context{Context: ctx, Principal: who, SessionID: e.SessionID, ContinuationToken: e.ContinuationToken, Log: f.log()}
+	if f.Alarms != nil {
+		cc.Reminders = HostReminders{Reminders{f.Edges, f.Alarms}, who}
+	}
 	return channel.NewContext(cc, func(m contract.Message) (contract.Delivery, error) {
 		sends++
 		if m.DeliveryID == "" {

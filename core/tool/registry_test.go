@@ -134,6 +134,10 @@ func TestRegistryDo(t *testing.T) {
 			return map[string]string{"x": in.X, "use": ctx.ToolUseID, "for": ctx.Principal.ID}, nil
 		}),
 		tool.New("mute", "says nothing that is JSON", func(tool.Context, in) (any, error) { return func() {}, nil }),
+		tool.RequireApproval(tool.New("pay", "pays", func(tool.Context, in) (any, error) {
+			t.Error("it ran, and nobody was asked")
+			return nil, nil
+		})),
 	}
 	for _, tt := range []struct {
 		name, tool, input, want string
@@ -142,6 +146,7 @@ func TestRegistryDo(t *testing.T) {
 		{"found", "who", `{"x":"1"}`, `{"for":"nightly","use":"u1","x":"1"}`, ""},
 		{"not there", "when", `{}`, "", fault.NotFound},
 		{"input that does not fit", "who", `{"x":1}`, "", fault.Invalid},
+		{"a person would have to approve", "pay", `{"x":"1"}`, "", fault.Denied},
 		{"no JSON", "mute", `{"x":"1"}`, "", fault.Internal},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -11,12 +11,15 @@ import (
 	"github.com/steadfast-agents/steadfast/core/boot/later"
 	"github.com/steadfast-agents/steadfast/core/entry"
 	"github.com/steadfast-agents/steadfast/core/flow"
+	"github.com/steadfast-agents/steadfast/core/schedule"
 )
 
 func main() {
 	edges := boot.MustOpen(boot.Table, boot.ScheduleGroup, boot.SchedulerRole)
+	content := agent.Content()
 	run := flow.RunSchedule{
-		Edges: edges.Edges, Schedules: boot.Must(edges.Log, schedules.Set), Tools: agent.Content().Tools, Off: !edges.SchedulesEnabled,
+		Edges: edges.Edges, Schedules: boot.Must(edges.Log, schedules.Set), Tools: content.Tools, Off: !edges.SchedulesEnabled,
+		Host: schedule.Host{MCP: content.OwnServers(edges).Call},
 	}
 	if edges.SchedulesEnabled {
 		run.Alarms = later.Events(edges)

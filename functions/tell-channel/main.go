@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	_ "time/tzdata" // reminders may be in any zone
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/steadfast-agents/steadfast/agent/channels"
@@ -21,6 +22,9 @@ func main() {
 		return channels.Set(channels.Config{Secret: secrets.Reader(edges, edges.WebhookSecret), URL: edges.WebhookURL})
 	})
 	tell := flow.TellChannel{Edges: edges.Edges, Channels: set, Later: later.Events(edges)}
+	if edges.SchedulesEnabled {
+		tell.Alarms = later.Events(edges)
+	}
 	lambda.Start(entry.Event(edges.Log, edges.Table, func(ctx context.Context, e contract.AgentSessionEvent, _ string) error {
 		return tell.Do(ctx, e)
 	}))

@@ -119,7 +119,12 @@ func TestWebhooks(t *testing.T) {
 	eventually(t, "events to be put off", func() bool {
 		return len(s.log.lines("a channel could not take an event", id)) >= 2 && len(s.alarms("steadfast")) >= 2
 	})
-	if got := of[contract.MessageReceived](t, s.story(t, id)); len(got) != 2 || got[1].DeliveryIDs[0] != "app-1" {
+	long := fmt.Sprintf(`{"id":"comment-3","key":%q,"text":"say 60000 words"}`, key) // over 200 KB: its answer is put off by reference
+	s.hook(long, s.sign(long, time.Now())).is(t, 202)
+	eventually(t, "a large event to be put off", func() bool {
+		return len(s.log.lines("a channel could not take an event", id)) >= 4 && len(s.alarms("steadfast")) >= 4
+	})
+	if got := of[contract.MessageReceived](t, s.story(t, id)); len(got) != 3 || got[1].DeliveryIDs[0] != "app-1" {
 		t.Errorf("the conversation has %v", got)
 	}
 }

@@ -29,10 +29,11 @@ import (
 type Content struct {
 	Instructions string // the system prompt of sessions that bring none
 	Tools        tool.Registry
-	Workspace    fs.FS         // files that every session finds in its own until it writes over them; nil: none
-	SkillFolders []skill.Root  // where its skills lie
-	Skills       []skill.Skill // written in Go; they win over files of the same name
-	Prices       []byte        // what models cost, as money.Parse reads it; before the prices that are built in
+	Workspace    fs.FS                         // files that every session finds in its own until it writes over them; nil: none
+	SkillFolders []skill.Root                  // where its skills lie
+	Skills       []skill.Skill                 // written in Go; they win over files of the same name
+	Servers      map[string]contract.MCPServer // of the program itself, by label, for handlers of schedules; sessions name their own
+	Prices       []byte                        // what models cost, as money.Parse reads it; before the prices that are built in
 }
 
 // SkillSet gives the skills and what is wrong with them. A broken one is a finding, never an error.
@@ -129,6 +130,11 @@ func engine(e boot.Edges, c Content, o opened) *turn.Engine {
 		Remembered: &turn.Memory{}, Capacity: turn.Capacity{Stack: e.MaxTurns, Principal: e.MaxTurnsOfOne},
 		Approvals: time.Duration(e.ApprovalHours) * time.Hour,
 	}
+}
+
+// OwnServers are the program's own MCP servers, connected when they are asked.
+func (c Content) OwnServers(e boot.Edges) mcp.Own {
+	return mcp.Own{Warm: servers(e), Servers: c.Servers}
 }
 
 // servers connects to the MCP servers of sessions, and keeps them connected for their next turns.

@@ -1,0 +1,66 @@
+package turn_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/steadfast-agents/steadfast/core/channel"
+	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/flow"
+	"github.com/steadfast-agents/steadfast/core/schedule"
+	"github.com/steadfast-agents/steadfast/core/task"
+)
+
+// TestADeletedConversationIsNotTold: what a service could not take before is not sent to it afterwards.
+func TestADeletedConversationIsNotTold(t *testing.T) {
+	inBubble(t, func(t *testing.T, ctx context.Context) {
+		p := play(helpful)
+		s, take := serve(p)
+		s.down = p.Clock.Now().Add(time.Hour)
+		in, err := take.Do(ctx, webhook(p, said("a secret", "d-1")))
+		noError(t, err, p.Drain(ctx))
+		if s.tries == 0 {
+			t.Fatal("the service was not asked")
+		}
+		_, err = flow.DeleteSession{Edges: p.Edges}.Do(ctx, flow.SessionOf{SessionID: in.Deliveries[0].SessionID, Caller: task.System("hooks")})
+		noError(t, err)
+		s.down, s.tries = time.Time{}, 0
+		for range 10 {
+			time.Sleep(time.Hour)
+			noError(t, p.Recover(ctx))
+		}
+		if s.tries != 0 || len(s.told) != 0 {
+			t.Errorf("told %d events in %d tries", len(s.told), s.tries)
+		}
+	})
+}
+
+// TestHandlersOfEventsRemind: in the conversation of the event, as its owner.
+func TestHandlersOfEventsRemind(t *testing.T) {
+	inBubble(t, func(t *testing.T, ctx context.Context) {
+		p := play(helpful)
+		_, take := serve(p)
+		set, err := channel.NewSet(channel.Channel{ID: "hooks", Events: channel.EventHandlers{
+			TurnCompleted: func(ctx channel.Context, e contract.SessionEvent, _ contract.TurnCompleted) error {
+				if ctx.Reminders == nil {
+					return fault.New(fault.Invalid, "there are no reminders")
+				}
+				_, err := ctx.Reminders.Create(ctx, schedule.NewReminder{SessionID: ctx.SessionID, Key: "look again", NewReminder: contract.NewReminder{
+					Purpose: "recheck", Delay: "2h", Prompt: "Look again.",
+				}})
+				return err
+			},
+		}})
+		noError(t, err)
+		p.Heard = flow.TellChannel{Edges: p.Edges, Channels: set, Later: p.Later, Alarms: p.Later}.Do
+		in, err := take.Do(ctx, webhook(p, said("hello", "d-1")))
+		noError(t, err, p.Drain(ctx))
+		of := flow.RemindersOf{SessionID: in.Deliveries[0].SessionID, Caller: task.System("hooks")}
+		made, err := flow.Reminders{Edges: p.Edges, Alarms: p.Later}.List(ctx, of)
+		if noError(t, err); len(made.Reminders) != 1 || made.Reminders[0].Purpose != "recheck" {
+			t.Errorf("reminders: %+v", made)
+		}
+	})
+}
