@@ -83,7 +83,7 @@ func (a *Agent) refuse(r task.Request) string {
 // claim takes the task up. A completion that is owed from an earlier run is told first. Faults: Conflict, and the record is as it
 // stands, when another run holds it or it is over.
 func (a *Agent) claim(ctx context.Context, j *job) error {
-	by := task.ClaimBy{Owner: uuid.NewString(), DeliveryID: j.delivery, Lease: a.lease}
+	by := task.Claim{Owner: uuid.NewString(), DeliveryID: j.delivery, Lease: a.lease}
 	for {
 		var err error
 		j.sent = time.Now()

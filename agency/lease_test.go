@@ -145,7 +145,7 @@ func TestARunThatIsTakenOverTouchesNothing(t *testing.T) {
 			}
 			later := w.table // of a host to which this one's lease has ended
 			later.Now = func() time.Time { return w.clock.Now().Add(time.Hour) }
-			if _, err := later.StartTask(c, next, task.ClaimBy{Owner: "other", DeliveryID: "d2", Lease: time.Hour}); err != nil {
+			if _, err := later.StartTask(c, next, task.Claim{Owner: "other", DeliveryID: "d2", Lease: time.Hour}); err != nil {
 				return err
 			}
 			forItsEnd(c)
@@ -166,14 +166,14 @@ func TestWorkersThatDieEnd(t *testing.T) {
 	isolated(t, nil, func(t *testing.T, w *world) {
 		r := request("t1", "ann", "review")
 		for range task.MaxAttempts {
-			if _, err := w.table.StartTask(t.Context(), r, task.ClaimBy{Owner: w.clock.Now().String(), DeliveryID: "d", Lease: time.Second}); err != nil {
+			if _, err := w.table.StartTask(t.Context(), r, task.Claim{Owner: w.clock.Now().String(), DeliveryID: "d", Lease: time.Second}); err != nil {
 				t.Fatal(err)
 			}
 			w.clock.Advance(time.Minute)
 		}
 		got, err := w.agent.Deliver(t.Context(), r, "")
-		if err != nil || got.Status != task.Failed || got.Error != task.ErrWorkerLost || w.ended["t1"] != 0 {
-			t.Errorf("Deliver = %+v, %v, want %s", got, err, task.ErrWorkerLost)
+		if err != nil || got.Status != task.Failed || got.Error != task.ReasonWorkerLost || w.ended["t1"] != 0 {
+			t.Errorf("Deliver = %+v, %v, want %s", got, err, task.ReasonWorkerLost)
 		}
 	})
 }

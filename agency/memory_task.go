@@ -33,7 +33,7 @@ func (s *MemoryStore) keep(t task.Task) task.Task {
 }
 
 // StartTask implements Tasks.
-func (s *MemoryStore) StartTask(_ context.Context, r task.Request, c task.ClaimBy) (task.Task, error) {
+func (s *MemoryStore) StartTask(_ context.Context, r task.Request, c task.Claim) (task.Task, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	there := s.tasks[r.TaskID]

@@ -131,7 +131,7 @@ func (f faulty) Reserve(ctx context.Context, r agency.Reservation) (got agency.R
 	return got, do()
 }
 
-func (f faulty) StartTask(ctx context.Context, r task.Request, c task.ClaimBy) (t task.Task, err error) {
+func (f faulty) StartTask(ctx context.Context, r task.Request, c task.Claim) (t task.Task, err error) {
 	err = f.s.fails("claim", "", func() error { t, err = f.MemoryStore.StartTask(ctx, r, c); return err })
 	if fault.Is(err, fault.Conflict) && t.Final() {
 		err = f.s.fails("read", f.s.undelivered(), func() error { return err })

@@ -46,7 +46,7 @@ func (d typed[P, N, I]) run(ctx context.Context, j job, persona P) (string, erro
 	if err != nil {
 		return "", err
 	}
-	output, err := "", errors.New(task.ErrWorkerLost)
+	output, err := "", errors.New(task.ReasonWorkerLost)
 	if j.claimed.Attempt <= task.MaxAttempts {
 		output, err = c.handle(d.Tasks[j.kind()])
 	}

@@ -21,7 +21,7 @@ type Store interface {
 // Tasks are claims on tasks; a store.Table has them. Faults as there.
 type Tasks interface {
 	CreateTask(ctx context.Context, r task.Request) (task.Task, error)
-	StartTask(ctx context.Context, r task.Request, c task.ClaimBy) (task.Task, error)
+	StartTask(ctx context.Context, r task.Request, c task.Claim) (task.Task, error)
 	RenewTask(ctx context.Context, claimed task.Task, lease time.Duration) error
 	FinishTask(ctx context.Context, claimed task.Task, r task.Result) error
 	GiveBackTask(ctx context.Context, claimed task.Task, reason string) error

@@ -13,8 +13,8 @@ import (
 // were 256 KB, and it bills by 64 KB.
 const MaxDetailBytes = 200 * 1024
 
-// Referable are the fields of a detail that may travel as {field}Ref.
-var Referable = []string{"output", "request", "payload", "message", "data"}
+// Referable gives the names of the fields of a detail that may travel as {field}Ref.
+func Referable() []string { return []string{"output", "request", "payload", "message", "data"} }
 
 // lasting are Details that can keep one past the time at which its event is sent.
 type lasting interface {
@@ -32,7 +32,7 @@ func (b Bus) Refer(ctx context.Context, detail []byte, at time.Time) ([]byte, er
 		return nil, fault.Wrap(fault.Internal, err, "encode an event")
 	}
 	largest := ""
-	for _, name := range Referable {
+	for _, name := range Referable() {
 		if len(fields[name]) > len(fields[largest]) {
 			largest = name
 		}

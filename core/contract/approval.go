@@ -2,8 +2,8 @@ package contract
 
 import "encoding/json"
 
-// ApproveType is the detail type of the event with which an app decides about a call.
-const ApproveType = "Resolve Agent Approval"
+// ResolveApprovalType is the detail type of the event by which an app decides on a tool call for one of its users.
+const ResolveApprovalType = "Resolve Agent Approval"
 
 // Verdict is what a person says about a call.
 type Verdict string

@@ -64,7 +64,7 @@ func resolve(ctx context.Context, details Details, detail json.RawMessage) (json
 	if err := decode("detail", detail, &fields); err != nil {
 		return nil, err
 	}
-	for _, name := range bus.Referable {
+	for _, name := range bus.Referable() {
 		var id string
 		if json.Unmarshal(fields[name+"Ref"], &id) != nil || id == "" || fields[name] != nil {
 			continue

@@ -149,13 +149,13 @@ func TestCancelTask(t *testing.T) {
 		}
 		for range 2 {
 			r, err := cancel(ctx, s, stage.User.ID)
-			if err != nil || r.Status != task.Failed || r.Error != task.ErrCancelled {
+			if err != nil || r.Status != task.Failed || r.Error != task.ReasonCancelled {
 				t.Errorf("cancel: %+v, %v", r, err)
 			}
 		}
 		late := request("t1", "")
 		late.DeliveryID = "dlv_late"
-		if r, err := bind(ctx, s, late); err != nil || r.Error != task.ErrCancelled {
+		if r, err := bind(ctx, s, late); err != nil || r.Error != task.ReasonCancelled {
 			t.Errorf("a delivery after it: %+v, %v", r, err)
 		}
 		s.Clock.Advance(2 * time.Minute)

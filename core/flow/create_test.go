@@ -252,7 +252,7 @@ func TestATaskThatTheBusRejectsIsGivenUp(t *testing.T) {
 		s.Clock.Advance(time.Hour)
 		must(t, s.Recover(ctx), s.Check())
 		got, err := flow.GetTask{Edges: s.Edges}.Do(ctx, flow.TaskOf{TaskID: r.TaskID, Caller: "user-1"})
-		if err != nil || got.Status != task.Failed || got.Error != task.ErrExhausted {
+		if err != nil || got.Status != task.Failed || got.Error != task.ReasonExhausted {
 			t.Errorf("task: %+v, %v", got, err)
 		}
 		late := request(r.TaskID, "") // the late copy of the same delivery

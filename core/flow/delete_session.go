@@ -105,7 +105,7 @@ func (e Edges) finishDeleted(ctx context.Context, ref session.TaskRef, sessionID
 	if err != nil || t.Status != task.Running || t.Fence != ref.Fence || t.Session != sessionID {
 		return err
 	}
-	change := t.FinishTurn(task.Failed, "", task.ErrSessionDeleted, e.Now())
+	change := t.FinishTurn(task.Failed, "", task.ReasonSessionDeleted, e.Now())
 	err = e.Table.Commit(ctx, store.ChangeTask(change))
 	if fault.Is(err, fault.Conflict) {
 		return nil

@@ -23,7 +23,7 @@ import (
 //	 answer    again    stored answer, or RUNNING where another holds it
 type RunTask struct {
 	Tasks interface { // a store.Table
-		StartTask(ctx context.Context, r task.Request, c task.ClaimBy) (task.Task, error)
+		StartTask(ctx context.Context, r task.Request, c task.Claim) (task.Task, error)
 		RenewTask(ctx context.Context, claimed task.Task, lease time.Duration) error
 		FinishTask(ctx context.Context, claimed task.Task, r task.Result) error
 		GiveBackTask(ctx context.Context, claimed task.Task, reason string) error
@@ -122,7 +122,7 @@ type taskRun struct {
 // claim takes the task up. A completion that is owed from an earlier run is told first. Faults: Conflict, and the record is as it
 // stands, when another run holds it or it is over.
 func (r *taskRun) claim(ctx context.Context) (standing task.Task, err error) {
-	by := task.ClaimBy{Owner: r.NewID(), DeliveryID: r.delivery, Lease: r.Lease}
+	by := task.Claim{Owner: r.NewID(), DeliveryID: r.delivery, Lease: r.Lease}
 	for range maxRaces {
 		r.sent = r.Now()
 		t, err := r.Tasks.StartTask(ctx, r.request, by)

@@ -23,7 +23,7 @@ func (r *taskRun) work(ctx context.Context) (task.Result, error) {
 		return r.finish(ctx, task.Result{Status: task.Failed, Error: fault.Public(err)})
 	}
 	if r.claimed.Attempt > task.MaxAttempts {
-		return r.finish(ctx, task.Result{Status: task.Failed, Error: task.ErrWorkerLost})
+		return r.finish(ctx, task.Result{Status: task.Failed, Error: task.ReasonWorkerLost})
 	}
 	var cleanup func() error
 	defer func() { r.clean(ctx, cleanup) }()

@@ -1,8 +1,8 @@
 // Package snapshot keeps a conversation's history as segments that are only ever appended: each holds the messages
 // said since the one it names as its base. A reader walks from the tip back to the last full segment or to the
 // beginning; segments off that chain (written by an owner who lost its lease) count for nothing. The package
-// assembles, repairs, trims and compacts histories, reads and writes the full snapshot of the TypeScript package, and cuts large
-// bodies into parts. It stores nothing and knows no clock: times, random bytes and rows come in as arguments.
+// assembles, repairs, trims and compacts histories, and reads and writes the full snapshot of the TypeScript package. It
+// stores nothing and knows no clock: times, random bytes and rows come in as arguments.
 package snapshot
 
 import (

@@ -2,7 +2,6 @@ package snapshot_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -204,45 +203,5 @@ func TestSizeIsNearTheJSON(t *testing.T) {
 	}
 	if got := testing.AllocsPerRun(10, func() { snapshot.Size(messages...) }); got != 0 {
 		t.Errorf("Size allocates %v times, want 0", got)
-	}
-}
-
-func TestP22PartsJoinToTheWhole(t *testing.T) {
-	data := make([]byte, 3*snapshot.MaxPartBytes+1)
-	for i := range data {
-		data[i] = byte(i * 7)
-	}
-	for _, tt := range []struct{ size, limit, want int }{
-		{0, 10, 1}, {1, 10, 1}, {10, 10, 1}, {11, 10, 2}, {len(data), 0, 4}, {snapshot.MaxPartBytes, -1, 1},
-	} {
-		t.Run(fmt.Sprint(tt.size, " by ", tt.limit), func(t *testing.T) {
-			parts := snapshot.Split(data[:tt.size], tt.limit)
-			if len(parts) != tt.want {
-				t.Fatalf("Split = %d parts, want %d", len(parts), tt.want)
-			}
-			numbered := make(map[int][]byte)
-			for n, p := range parts {
-				if len(p) > snapshot.MaxPartBytes {
-					t.Errorf("part %d has %d bytes", n, len(p))
-				}
-				numbered[n] = p
-			}
-			joined, err := snapshot.Join(numbered, len(parts))
-			if err != nil || string(joined) != string(data[:tt.size]) {
-				t.Errorf("Join = %d bytes, %v, want the %d of the source", len(joined), err, tt.size)
-			}
-			delete(numbered, len(parts)-1)
-			if _, err := snapshot.Join(numbered, len(parts)); !fault.Is(err, fault.Internal) {
-				t.Errorf("Join without the last part = %v, want internal", err)
-			}
-		})
-	}
-	if n, err := snapshot.PartNumber(42); n != "0042" || err != nil {
-		t.Errorf("PartNumber(42) = %q, %v", n, err)
-	}
-	for _, n := range []int{-1, snapshot.MaxParts} {
-		if _, err := snapshot.PartNumber(n); !fault.Is(err, fault.Limit) {
-			t.Errorf("PartNumber(%d) = %v, want limit", n, err)
-		}
 	}
 }

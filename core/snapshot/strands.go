@@ -84,11 +84,6 @@ func (s Strands) Segment(id string) Segment {
 	return Segment{ID: id, Full: true, Messages: s.Messages, State: s.State}
 }
 
-// EncodeStrands writes the history as one full snapshot that the TypeScript package goes on from.
-func EncodeStrands(h History, createdAt time.Time, systemPrompt string) ([]byte, error) {
-	return Strands{Messages: h.Messages, State: h.State, SystemPrompt: systemPrompt, CreatedAt: createdAt}.Encode()
-}
-
 // Encode writes the snapshot's JSON. Its messages are a sound history (see Repair), as the other side sends them as
 // they are. Faults: Invalid if State or AppData is no JSON object. Whether the result fits into an item is for the
 // store to judge.

@@ -68,7 +68,9 @@ func TestAConversationMovesBothWays(t *testing.T) {
 	if fixed, changed := snapshot.Repair(h.Messages); changed {
 		t.Errorf("their history needed a repair: %v", fixed)
 	}
-	data, err := snapshot.EncodeStrands(h, time.Date(2026, 12, 1, 9, 0, 0, 5e6, time.FixedZone("", 3600)), "Be <brief>.")
+	data, err := snapshot.Strands{
+		Messages: h.Messages, State: h.State, SystemPrompt: "Be <brief>.", CreatedAt: time.Date(2026, 12, 1, 9, 0, 0, 5e6, time.FixedZone("", 3600)),
+	}.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,10 +124,10 @@ func TestDecodeStrandsIsTolerant(t *testing.T) {
 	}
 }
 
-func TestEncodeStrandsRefusesWhatItCannotHold(t *testing.T) {
+func TestStrandsRefuseWhatItCannotHold(t *testing.T) {
 	for _, state := range []string{`[]`, `7`, `null`, `{"a":`} {
-		if _, err := snapshot.EncodeStrands(snapshot.History{State: json.RawMessage(state)}, time.Time{}, ""); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "state") {
-			t.Errorf("EncodeStrands with state %s = %v, want invalid, naming state", state, err)
+		if _, err := (snapshot.Strands{State: json.RawMessage(state)}).Encode(); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "state") {
+			t.Errorf("Encode with state %s = %v, want invalid, naming state", state, err)
 		}
 	}
 	if _, err := (snapshot.Strands{AppData: json.RawMessage(`[]`)}).Encode(); !fault.Is(err, fault.Invalid) {

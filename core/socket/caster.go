@@ -31,9 +31,6 @@ const (
 	youngPause      = 250 * time.Millisecond // between them
 )
 
-// FeatureReset is contract.FeatureReset.
-const FeatureReset = contract.FeatureReset
-
 // Caster makes turns and posts single answers. It is safe for concurrent use as long as its fields are not changed.
 type Caster struct {
 	// Connections posts to one connection: *apigatewaymanagementapi.Client, with its own retries. It must be safe for
@@ -57,7 +54,7 @@ type Subscriber struct {
 	Asked        int64     // when it asked to be told what it missed, ms; 0: it did not
 }
 
-func (s Subscriber) resets() bool { return slices.Contains(s.Features, FeatureReset) }
+func (s Subscriber) resets() bool { return slices.Contains(s.Features, contract.FeatureReset) }
 
 func (s Subscriber) approvals() bool { return slices.Contains(s.Features, contract.FeatureApprovals) }
 

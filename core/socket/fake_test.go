@@ -76,7 +76,7 @@ func (c *connections) triesOf(id string) int {
 func plain(id string) socket.Subscriber { return socket.Subscriber{ConnectionID: id} }
 
 func capable(id string) socket.Subscriber {
-	return socket.Subscriber{ConnectionID: id, Features: []string{socket.FeatureReset}}
+	return socket.Subscriber{ConnectionID: id, Features: []string{contract.FeatureReset}}
 }
 
 // story tells posts by their kind, text by its content.

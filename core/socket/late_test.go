@@ -21,7 +21,7 @@ func asking(id string, at int64, features ...string) socket.Subscriber {
 func TestWhoAsksAgainIsToldAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c connections
-		turn := c.caster().Turn([]socket.Subscriber{asking("a", 1, socket.FeatureReset)}, "s", "t", 1)
+		turn := c.caster().Turn([]socket.Subscriber{asking("a", 1, contract.FeatureReset)}, "s", "t", 1)
 		turn.Start(nil)
 		turn.Text("one ", nil)
 		turn.ToolUse("look", "tu-1")
@@ -31,10 +31,10 @@ func TestWhoAsksAgainIsToldAgain(t *testing.T) {
 		turn.Reset(2)
 		turn.Text("two", nil)
 		synctest.Wait()
-		turn.Add(asking("a", 1, socket.FeatureReset))
-		turn.Add(asking("a", 2, socket.FeatureReset))
+		turn.Add(asking("a", 1, contract.FeatureReset))
+		turn.Add(asking("a", 2, contract.FeatureReset))
 		turn.Complete(nil, nil)
-		turn.Add(asking("a", 3, socket.FeatureReset))
+		turn.Add(asking("a", 3, contract.FeatureReset))
 		turn.Close()
 		want := []string{"init", "one ", "tool look", "tow", "reset", "two", "init", "one ", "tool look", "reset", "two", "end", "complete s"}
 		if diff := cmp.Diff(want, story(c.of("a"))); diff != "" {

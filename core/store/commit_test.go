@@ -224,7 +224,7 @@ func TestReadsThatFailAreUnavailable(t *testing.T) {
 		"Config":       func() error { _, _, err := b.Config(ctx, "s"); return err },
 		"Task":         func() error { _, err := b.Task(ctx, "t"); return err },
 		"TaskOrNone":   func() error { _, err := b.TaskOrNone(ctx, "t"); return err },
-		"StartTask":    func() error { _, err := b.StartTask(ctx, task.Request{TaskID: "t"}, task.ClaimBy{}); return err },
+		"StartTask":    func() error { _, err := b.StartTask(ctx, task.Request{TaskID: "t"}, task.Claim{}); return err },
 		"Dispatch":     func() error { _, err := b.Dispatch(ctx, "t"); return err },
 		"Delivery":     func() error { _, err := b.Delivery(ctx, "s", "d"); return err },
 		"Detail":       func() error { _, err := b.Detail(ctx, "d"); return err },

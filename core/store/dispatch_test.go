@@ -81,7 +81,7 @@ func TestExhaust(t *testing.T) {
 			if want := map[bool]string{false: "exhausted FAILED", true: "sent RUNNING"}[arrived]; after.Status+" "+string(end.Status) != want || after.DueSK != "" {
 				t.Errorf("the rows are %s %s, want %s", after.Status, end.Status, want)
 			}
-			if !arrived && (end.Error != task.ErrExhausted || !end.FailedFor("d-1") || end.CompletionOwed != 1) {
+			if !arrived && (end.Error != task.ReasonExhausted || !end.FailedFor("d-1") || end.CompletionOwed != 1) {
 				t.Errorf("the end: %+v", end)
 			}
 		}

@@ -18,8 +18,8 @@ func ExampleTable_StartTask() {
 	ctx := context.Background()
 	table := store.Table{Name: "agents", DynamoDB: fake.NewDynamo("agents")} // in a program: *dynamodb.Client
 	request := task.Request{TaskID: "t-1", Principal: task.System("nightly"), Request: "Summarise the week."}
-	by := func(owner string) task.ClaimBy {
-		return task.ClaimBy{Owner: owner, DeliveryID: "monday", Lease: time.Minute}
+	by := func(owner string) task.Claim {
+		return task.Claim{Owner: owner, DeliveryID: "monday", Lease: time.Minute}
 	}
 
 	claimed, err := table.StartTask(ctx, request, by("w-1"))

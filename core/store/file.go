@@ -9,7 +9,6 @@ import (
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/key"
-	"github.com/steadfast-agents/steadfast/core/snapshot"
 )
 
 // fileRow is the head of a file; its text is packed beside it or lies in parts.
@@ -30,7 +29,7 @@ const mostPart = 90_000_000
 // none of those that are read.
 func freshPart(was fileRow) int {
 	for {
-		if n := 1 + rand.IntN(mostPart); n+snapshot.MaxParts <= was.Part || n >= was.Part+was.Parts {
+		if n := 1 + rand.IntN(mostPart); n+maxParts <= was.Part || n >= was.Part+was.Parts {
 			return n
 		}
 	}

@@ -113,7 +113,7 @@ func TestOurRowsHaveThePackagesAttributes(t *testing.T) {
 		b.commit(t, store.PutLatest(packageSession, store.PackageSnapshotID, b.clock.Now()))
 		for id, status := range map[string]task.Status{"task-done": task.Completed, "task-failed": task.Failed} {
 			r := task.Request{TaskID: id, Principal: user, Request: "x"}
-			claimed, err := b.StartTask(t.Context(), r, task.ClaimBy{Owner: "o", DeliveryID: "d", Lease: time.Minute})
+			claimed, err := b.StartTask(t.Context(), r, task.Claim{Owner: "o", DeliveryID: "d", Lease: time.Minute})
 			if err == nil {
 				err = b.FinishTask(t.Context(), claimed, task.Result{Status: status, Output: "out", Error: "boom"})
 			}
@@ -150,7 +150,7 @@ func TestTasksOfThePackageAreTakenUp(t *testing.T) {
 		}
 		for id, want := range map[string]fault.Code{"task-pending": "", "task-failed": "", "task-done": fault.Conflict, "task-running": fault.Conflict} {
 			r := task.Request{TaskID: id, Principal: task.User("somebody else"), Request: "other"}
-			claimed, err := b.StartTask(t.Context(), r, task.ClaimBy{Owner: "o", DeliveryID: "d", Lease: time.Minute})
+			claimed, err := b.StartTask(t.Context(), r, task.Claim{Owner: "o", DeliveryID: "d", Lease: time.Minute})
 			wants(t, "StartTask of "+id, err, want)
 			if want != "" {
 				continue

@@ -11,11 +11,16 @@ import (
 	"github.com/steadfast-agents/steadfast/core/cond"
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/key"
-	"github.com/steadfast-agents/steadfast/core/snapshot"
 )
 
 // MaxItemBytes is the largest row ever written. DynamoDB's own limit is 400 KB (maximum item size).
-const MaxItemBytes = snapshot.MaxItemBytes
+const MaxItemBytes = 350 * 1024
+
+// Bounds of a body that lies in parts.
+const (
+	maxPartBytes = MaxItemBytes - 8*1024 // of one part; the rest is for keys, names and other attributes
+	maxParts     = 10_000                // of one body: 3.4 GB
+)
 
 // head is what every row with a body carries about its parts.
 type head struct {
@@ -55,7 +60,7 @@ func (w Write) withBody(name, body string, first int, expires int64) Write {
 // spread lays text beside the row, in parts numbered from first, and gives their number.
 func (w Write) spread(text string, first int, expires int64) (Write, int) {
 	pieces := splitText(text)
-	if len(pieces) > snapshot.MaxParts {
+	if len(pieces) > maxParts {
 		w.err = fault.New(fault.Limit, "%s: %d bytes are too many to store", w.key.SK, len(text))
 		return w, 0
 	}
@@ -73,8 +78,8 @@ func (w Write) spread(text string, first int, expires int64) (Write, int) {
 // splitText cuts text at code points, since a string attribute must be valid UTF-8.
 func splitText(text string) []string {
 	var pieces []string
-	for len(text) > snapshot.MaxPartBytes {
-		piece := beginning(text, snapshot.MaxPartBytes)
+	for len(text) > maxPartBytes {
+		piece := beginning(text, maxPartBytes)
 		pieces, text = append(pieces, piece), text[len(piece):]
 	}
 	return append(pieces, text)

@@ -27,6 +27,7 @@ import (
 
 // sizes around every cut: inline, just over, several parts, and code points that lie across them.
 func bodies() map[string]string {
+	const part = store.MaxItemBytes - 8*1024
 	noise := make([]byte, 150_000)
 	rand.NewChaCha8([32]byte{}).Read(noise)
 	return map[string]string{
@@ -34,10 +35,10 @@ func bodies() map[string]string {
 		"empty": "", "small": "é", "half": strings.Repeat("x", 90_000),
 		"just inline":       strings.Repeat("x", store.MaxItemBytes-300),
 		"at the limit":      strings.Repeat("x", store.MaxItemBytes),
-		"one part full":     strings.Repeat("x", snapshot.MaxPartBytes),
+		"one part full":     strings.Repeat("x", part),
 		"three parts":       strings.Repeat("é😀<\"", 80_000),
-		"across a cut, 1":   "x" + strings.Repeat("é", snapshot.MaxPartBytes*2/3),
-		"across a cut, 2":   "xx" + strings.Repeat("😀", snapshot.MaxPartBytes/3),
+		"across a cut, 1":   "x" + strings.Repeat("é", part*2/3),
+		"across a cut, 2":   "xx" + strings.Repeat("😀", part/3),
 		"across a cut, 600": strings.Repeat("€", 200*1024),
 	}
 }
@@ -137,7 +138,7 @@ func TestP22LargeOutputsAndRequests(t *testing.T) {
 			if _, err := b.CreateTask(t.Context(), request); err != nil {
 				t.Fatal(err)
 			}
-			claimed, err := b.StartTask(t.Context(), request, task.ClaimBy{Owner: "o", DeliveryID: "d-1", Lease: time.Minute})
+			claimed, err := b.StartTask(t.Context(), request, task.Claim{Owner: "o", DeliveryID: "d-1", Lease: time.Minute})
 			if err != nil {
 				t.Fatal(err)
 			}

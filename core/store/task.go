@@ -127,7 +127,7 @@ const maxRaced = 8
 
 // StartTask claims a task for a handler that runs it itself. The same owner again has the claim. Faults: Conflict when another
 // run holds it or it is over, and the record is as it stands then; Invalid, Unavailable.
-func (t Table) StartTask(ctx context.Context, r task.Request, c task.ClaimBy) (task.Task, error) {
+func (t Table) StartTask(ctx context.Context, r task.Request, c task.Claim) (task.Task, error) {
 	detail, err := json.Marshal(r)
 	if err != nil {
 		return task.Task{}, fault.Wrap(fault.Invalid, err, "task %s", r.TaskID)

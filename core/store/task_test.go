@@ -22,8 +22,8 @@ func request(delivery string) task.Request {
 	return task.Request{TaskID: "t", Principal: user, Request: "do it", DeliveryID: delivery}
 }
 
-func by(owner, delivery string) task.ClaimBy {
-	return task.ClaimBy{Owner: owner, DeliveryID: delivery, Lease: task.Lease}
+func by(owner, delivery string) task.Claim {
+	return task.Claim{Owner: owner, DeliveryID: delivery, Lease: task.Lease}
 }
 
 func (b bench) start(t *testing.T, owner, delivery string) task.Task {

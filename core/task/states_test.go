@@ -158,7 +158,7 @@ func endings() []event {
 		{"its turn opens", func(t task.Task) (task.Change, bool) { return sure(t.OpenTurn(7)) }, bound},
 		{"its turn completes", func(t task.Task) (task.Change, bool) { return sure(t.FinishTurn(task.Completed, "answer", "", now)) }, bound},
 		{"its turn fails", func(t task.Task) (task.Change, bool) {
-			return sure(t.FinishTurn(task.Failed, "", task.ErrInterrupted, now))
+			return sure(t.FinishTurn(task.Failed, "", task.ReasonInterrupted, now))
 		}, bound},
 		{"announced", func(t task.Task) (task.Change, bool) { return sure(t.Announced()) },
 			func(row, read task.Task) bool {

@@ -38,7 +38,7 @@ func (t Task) Sweep(now time.Time, backoff time.Duration) (Remedy, Change) {
 }
 
 func (t Task) exhaust(seen cond.Expr, now time.Time) Change {
-	to := t.final(Failed, "", ErrExhausted, t.Fence+1, now)
+	to := t.final(Failed, "", ReasonExhausted, t.Fence+1, now)
 	to.Fence, to.FailedBy = t.Fence+1, t.failedBy(t.LastDelivery)
 	return Change{t, to, cond.And(seen, cond.EqOrAbsent("fence", t.Fence), cond.Or(
 		cond.Eq("status", Pending),

@@ -31,12 +31,12 @@ const (
 
 // Reasons a task ends without an answer.
 const (
-	ErrCancelled      = "cancelled"
-	ErrInterrupted    = "interrupted"
-	ErrWorkerLost     = "worker_lost"
-	ErrBlocked        = "blocked" // by a content filter
-	ErrExhausted      = "dispatch_exhausted"
-	ErrSessionDeleted = "session deleted"
+	ReasonCancelled      = "cancelled"
+	ReasonInterrupted    = "interrupted"
+	ReasonWorkerLost     = "worker_lost"
+	ReasonBlocked        = "blocked" // by a content filter
+	ReasonExhausted      = "dispatch_exhausted"
+	ReasonSessionDeleted = "session deleted"
 )
 
 // Task is a task's STATUS row. The fields up to ExpiresAt are the TypeScript package's too.

@@ -169,14 +169,14 @@ func (t Task) Cancel(now time.Time) (c Change, ok bool) {
 	if t.Status != Pending && t.Status != Running && !(t.Status == Failed && t.Retryable) {
 		return Change{}, false
 	}
-	to := t.final(Failed, "", ErrCancelled, t.Fence+1, now)
+	to := t.final(Failed, "", ReasonCancelled, t.Fence+1, now)
 	to.Fence, to.Cancelled = t.Fence+1, true
 	return Change{t, to, cond.And(cond.EqOrAbsent("fence", t.Fence), cond.EqOrAbsent("turn", t.Turn), cond.Or(
 		cond.Eq("status", Pending), cond.Eq("status", Running), cond.And(cond.Eq("status", Failed), cond.Eq("retryable", true))))}, true
 }
 
-// ClaimBy names who claims a task, for which delivery and for how long.
-type ClaimBy struct {
+// Claim names who claims a task, for which delivery and for how long.
+type Claim struct {
 	Owner      string // random for this attempt
 	DeliveryID string
 	Lease      time.Duration

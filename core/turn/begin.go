@@ -81,7 +81,7 @@ func (o *owner) open(ctx context.Context, open opening) (err error) {
 	if open.task != nil {
 		change := open.task.OpenTurn(open.To)
 		if !open.Opens() {
-			change = open.task.FinishTurn(task.Failed, "", task.ErrCancelled, o.Now())
+			change = open.task.FinishTurn(task.Failed, "", task.ReasonCancelled, o.Now())
 			told = change.To
 		}
 		writes = append(writes, store.ChangeTask(change))
@@ -155,7 +155,7 @@ func (o *owner) openingEvents(open opening, turnID string) []contract.SessionEve
 	if len(open.cancelled) > 0 {
 		o.buffer = o.events(open.notice(),
 			contract.MessageReceived{Text: texts(open.cancelled), DeliveryIDs: deliveryIDs(open.cancelled)},
-			contract.TurnFailed{Status: task.ErrCancelled, Error: beforeItBegan})
+			contract.TurnFailed{Status: task.ReasonCancelled, Error: beforeItBegan})
 	}
 	switch {
 	case open.Opens():
@@ -165,7 +165,7 @@ func (o *owner) openingEvents(open opening, turnID string) []contract.SessionEve
 		}
 		return o.events(turnID, started, contract.MessageReceived{Text: texts(open.prompt), DeliveryIDs: deliveryIDs(open.prompt), Files: filesOf(open.prompt...)})
 	case o.state.Mode == session.TaskRun:
-		return o.events("", contract.SessionFailed{Error: task.ErrCancelled})
+		return o.events("", contract.SessionFailed{Error: task.ReasonCancelled})
 	}
 	return o.events("")
 }

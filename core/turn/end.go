@@ -165,9 +165,9 @@ func (o *owner) ended(ctx context.Context, events []contract.SessionEvent, e end
 // endFlagged ends a turn that was stopped or preempted: what tools have finished is kept, the rest of the calls is answered
 // with an error, so that the history stays whole.
 func (o *owner) endFlagged(ctx context.Context, finished []model.ToolResult, usage contract.Usage) (bool, error) {
-	status, text := task.ErrInterrupted, "turn interrupted"
+	status, text := task.ReasonInterrupted, "turn interrupted"
 	if o.state.Stopped() || !o.state.Preempted() {
-		status, text = task.ErrCancelled, "cancelled"
+		status, text = task.ReasonCancelled, "cancelled"
 	}
 	e := ending{status: task.Failed, reason: status, outcome: "failed"}
 	if usage.Total() > 0 { // a turn may be stopped before it asked the model
@@ -228,11 +228,11 @@ func (o *owner) closeCalls(ctx context.Context, e *ending, finished []model.Tool
 // note is what stands in the history for an answer that was not given.
 func note(reason string) string {
 	switch reason {
-	case task.ErrCancelled:
+	case task.ReasonCancelled:
 		return "(stopped)"
-	case task.ErrInterrupted:
+	case task.ReasonInterrupted:
 		return "(interrupted)"
-	case task.ErrBlocked:
+	case task.ReasonBlocked:
 		return loop.BlockedText
 	}
 	return "(no answer)"
@@ -302,7 +302,7 @@ func (o *owner) sayFailed(ctx context.Context, status, text string) {
 		o.post(ctx)
 		o.cast.Start(new(o.state.Prompt - 1))
 	}
-	if status == task.ErrBlocked { // by an owner before this one, perhaps
+	if status == task.ReasonBlocked { // by an owner before this one, perhaps
 		o.cast.Withdraw(2)
 	}
 	o.cast.Fail(status, text, o.ids...)

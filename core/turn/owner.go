@@ -113,7 +113,7 @@ func (o *owner) act(ctx context.Context) (done bool, err error) {
 	case s.Phase == session.Open && (s.Stopped() || s.Preempted()):
 		return o.endFlagged(ctx, nil, o.spent())
 	case s.Phase == session.Open && s.Tries > session.MaxTries:
-		return o.endFailed(ctx, task.ErrWorkerLost, o.spent())
+		return o.endFailed(ctx, task.ReasonWorkerLost, o.spent())
 	case s.Phase == session.Open && o.short(ctx):
 		return false, errHandOff
 	case s.Phase == session.Open:

@@ -100,7 +100,7 @@ func (o *owner) sayCancelled(ctx context.Context, open opening) {
 		return
 	}
 	cast := o.Sockets.Turn(o.followers(ctx, o.state.Principal.ID), o.id, open.notice(), o.me.Fence)
-	cast.Fail(task.ErrCancelled, beforeItBegan, deliveryIDs(open.cancelled)...)
+	cast.Fail(task.ReasonCancelled, beforeItBegan, deliveryIDs(open.cancelled)...)
 	cast.Close()
 }
 

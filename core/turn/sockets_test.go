@@ -77,7 +77,7 @@ func TestSubscribersGetWhatThePackageSends(t *testing.T) {
 	}
 	bubble(t, answer, func(t *testing.T, ctx context.Context, s *stage.Stage) {
 		say(t, ctx, s, "Hello")
-		for _, c := range [][]string{{"old"}, {"new", socket.FeatureReset}} {
+		for _, c := range [][]string{{"old"}, {"new", contract.FeatureReset}} {
 			follow(t, s, c[0], c[1:]...)
 		}
 		for _, text := range []string{"Hello", "And again", "use the tool"} {
@@ -143,7 +143,7 @@ func TestP13TheEndIsToldThoughItsAnswerWasLost(t *testing.T) {
 			bubble(t, unhurried, func(t *testing.T, ctx context.Context, s *stage.Stage) {
 				p := &stage.Play{Stage: s}
 				must(t, send(p, id, "hello", contract.Preempt)(ctx))
-				follow(t, s, "c1", socket.FeatureReset)
+				follow(t, s, "c1", contract.FeatureReset)
 				s.During = func() {
 					s.During = nil
 					if tt.more {
@@ -183,7 +183,7 @@ func spoken(messages []contract.ServerMessage) string {
 func TestP15LargePiecesAreCut(t *testing.T) {
 	piece := strings.Repeat("\"quoted\"\n\t\u2028 and 👩‍👩‍👧 ", 5000)
 	bubble(t, func(model.Request) fake.Turn { return fake.Say(piece, "end") }, func(t *testing.T, ctx context.Context, s *stage.Stage) {
-		follow(t, s, "c1", socket.FeatureReset)
+		follow(t, s, "c1", contract.FeatureReset)
 		say(t, ctx, s, "hello")
 		offset := int64(0)
 		for i, m := range posts(t, s, "c1") {
@@ -242,7 +242,7 @@ func TestFollowersSeeOneAnswerHoweverItCameAbout(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, helpful, func(t *testing.T, ctx context.Context, s *stage.Stage) {
-				follow(t, s, "c1", socket.FeatureReset)
+				follow(t, s, "c1", contract.FeatureReset)
 				_, err := s.Send(ctx, id, "use the tools", as(contract.Preempt, "dlv_1"))
 				must(t, err)
 				tt.disturb(s)

@@ -101,15 +101,15 @@ func turnNumber(turnID string, instead int64) int64 {
 // endBlocked ends a turn whose answer, or question, a content filter withheld.
 func (o *owner) endBlocked(ctx context.Context, usage contract.Usage) (bool, error) {
 	e := ending{
-		status: task.Failed, reason: task.ErrBlocked, usage: &usage, outcome: "failed",
-		data: []contract.EventData{contract.TurnFailed{Status: task.ErrBlocked, Error: loop.BlockedText, Usage: &usage}},
+		status: task.Failed, reason: task.ReasonBlocked, usage: &usage, outcome: "failed",
+		data: []contract.EventData{contract.TurnFailed{Status: task.ReasonBlocked, Error: loop.BlockedText, Usage: &usage}},
 	}
 	if err := o.closeCalls(ctx, &e, nil); err != nil {
 		return false, err
 	}
 	done, err := o.end(ctx, e)
 	if err == nil {
-		o.sayFailed(ctx, task.ErrBlocked, loop.BlockedText)
+		o.sayFailed(ctx, task.ReasonBlocked, loop.BlockedText)
 	}
 	return done, err
 }

@@ -189,7 +189,7 @@ func TestABlockedTaskSaysSo(t *testing.T) {
 		must(t, publish(p, request("t-1", id, "tell of "+secret))(ctx), s.Rest(ctx, id), s.Check(id), nowhere(s))
 		got, err := s.Edges.Table.Task(ctx, "t-1")
 		must(t, err)
-		if got.Status != task.Failed || got.Error != task.ErrBlocked || got.Request != snapshot.Withheld || got.Usage == nil || got.Usage.InputTokens != 10 {
+		if got.Status != task.Failed || got.Error != task.ReasonBlocked || got.Request != snapshot.Withheld || got.Usage == nil || got.Usage.InputTokens != 10 {
 			t.Errorf("task %+v", got)
 		}
 	})

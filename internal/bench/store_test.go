@@ -67,7 +67,7 @@ func BenchmarkClaim(b *testing.B) {
 	r := task.Request{TaskID: "t-1", Request: "do it", Principal: task.System("bench")}
 	b.ReportAllocs()
 	for b.Loop() {
-		claimed, err := table.StartTask(b.Context(), r, task.ClaimBy{Owner: "o", DeliveryID: "d", Lease: task.Lease})
+		claimed, err := table.StartTask(b.Context(), r, task.Claim{Owner: "o", DeliveryID: "d", Lease: task.Lease})
 		if err == nil {
 			err = table.FinishTask(b.Context(), claimed, task.Result{TaskID: "t-1", Status: task.Completed, Output: "ok"})
 		}

@@ -139,9 +139,9 @@ func TestApprovals(t *testing.T) {
 	t.Run("over the bus", func(t *testing.T) {
 		s := stack{s.world, t}
 		id, calls := s.publishing(user, 1)
-		s.put(t, contract.ApproveType, fmt.Sprintf(`{"sessionId":%q,"actionId":%q,"decision":"deny","by":%q,"reason":"Not yet."}`, id, calls[0], sub(user)), 2)
+		s.put(t, contract.ResolveApprovalType, fmt.Sprintf(`{"sessionId":%q,"actionId":%q,"decision":"deny","by":%q,"reason":"Not yet."}`, id, calls[0], sub(user)), 2)
 		contains(t, "the answer", s.settles(user, id), "publish_note failed: The call was denied: Not yet. It was not run.")
-		s.put(t, contract.ApproveType, fmt.Sprintf(`{"sessionId":%q,"actionId":%q,"decision":"approve","by":%q}`, id, calls[0], sub(user)), 1)
+		s.put(t, contract.ResolveApprovalType, fmt.Sprintf(`{"sessionId":%q,"actionId":%q,"decision":"approve","by":%q}`, id, calls[0], sub(user)), 1)
 		eventually(t, "the late one to be let go", func() bool { return len(s.log.lines("nothing to decide", calls[0])) > 0 })
 		if s.published(id, calls[0]) != 0 {
 			t.Error("a denied call ran")

@@ -144,7 +144,7 @@ func (s *Stage) lostWorkers(sessionID string) bool {
 	events, err := s.Events(context.Background(), sessionID)
 	for _, e := range slices.Backward(events) {
 		if e.Type == "turn.failed" || e.Type == "turn.completed" {
-			return err == nil && strings.Contains(string(e.Data), task.ErrWorkerLost)
+			return err == nil && strings.Contains(string(e.Data), task.ReasonWorkerLost)
 		}
 	}
 	return false

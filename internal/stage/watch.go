@@ -106,9 +106,9 @@ func (w *Watch) ended(sessionID, turnID, taskID, word string) error {
 	switch {
 	case word == "completed" && flagged:
 		return fmt.Errorf("%s is completed although it was stopped", turnID)
-	case word == task.ErrCancelled && !flagged && !taskOver:
+	case word == task.ReasonCancelled && !flagged && !taskOver:
 		return fmt.Errorf("%s is cancelled and nobody stopped it", turnID)
-	case word == task.ErrInterrupted && !hurried:
+	case word == task.ReasonInterrupted && !hurried:
 		return fmt.Errorf("%s is interrupted and no message came after it began", turnID)
 	}
 	return nil

@@ -82,7 +82,7 @@ func spread(ctx context.Context, ids []string, c int, do func(context.Context, s
 func ours(t store.Table) func(context.Context, string) (bool, error) {
 	return func(ctx context.Context, id string) (bool, error) {
 		r := task.Request{TaskID: id, Request: request, Principal: task.System("bench")}
-		claimed, err := t.StartTask(ctx, r, task.ClaimBy{Owner: uuid.NewString(), DeliveryID: "delivery-" + id, Lease: task.Lease})
+		claimed, err := t.StartTask(ctx, r, task.Claim{Owner: uuid.NewString(), DeliveryID: "delivery-" + id, Lease: task.Lease})
 		if fault.Is(err, fault.Conflict) {
 			return false, nil
 		}
