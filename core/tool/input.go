@@ -25,13 +25,21 @@ func (in input) check(raw json.RawMessage) (json.RawMessage, error) {
 		return nil, err
 	}
 	changed := in.complete(object, in.schema)
-	if err := in.resolved.Validate(floats(object)); err != nil {
+	if err := in.validate(object); err != nil {
 		return nil, err
 	}
 	if !changed {
 		return raw, nil
 	}
 	return json.Marshal(object)
+}
+
+func (in input) validate(object map[string]any) error {
+	schema, err := in.resolved()
+	if err != nil {
+		return err
+	}
+	return schema.Validate(floats(object))
 }
 
 // decode reads one JSON object with its numbers as text.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -77,7 +76,7 @@ func (s Spec) check() error {
 	switch err := json.Unmarshal(s.Schema, &object); {
 	case s.Err != nil:
 		return s.Err
-	case !validName.MatchString(s.Name):
+	case !validName(s.Name):
 		return errors.New("the name must be 1 to 64 letters, digits, _ or -")
 	case strings.TrimSpace(s.Description) == "":
 		return errors.New("the description is missing")
@@ -87,8 +86,13 @@ func (s Spec) check() error {
 	return nil
 }
 
-// validName is the rule of the Converse API.
-var validName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+// validName is the rule of the Converse API. It is written out: as a regular expression it would cost every start a tenth of a
+// millisecond.
+func validName(name string) bool {
+	return name != "" && len(name) <= 64 && strings.Trim(name, nameLetters) == ""
+}
+
+const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
 // Builtin gives the tools that come with the package. Only get_current_time is offered by default; http_request and notebook are to
 // be named. Their schemas are made here, once for all their calls.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -19,13 +20,44 @@ func inputOf[In any]() (input, error) {
 	if s.Type != "object" {
 		return input{}, fmt.Errorf("%v is no struct and no map", t)
 	}
-	return resolved(s)
+	in := inputFrom(s)
+	if !certain(s) {
+		if _, err := in.resolved(); err != nil {
+			return input{}, err
+		}
+	}
+	in.json, err = json.Marshal(s)
+	return in, err
 }
 
-// resolved makes s ready for checks.
+// certain reports whether an inferred schema is sound without being looked at: only the defaults of its tags can be wrong, or what
+// it refers to. Making a schema ready for checks takes most of the time that a tool needs at a start, and few tools are called.
+func certain(s *jsonschema.Schema) bool {
+	if s == nil {
+		return true
+	}
+	if s.Default != nil || s.Ref != "" || len(s.AnyOf) > 0 || len(s.Defs) > 0 || !certain(s.Items) || !certain(s.AdditionalProperties) {
+		return false
+	}
+	for _, p := range s.Properties {
+		if !certain(p) {
+			return false
+		}
+	}
+	return true
+}
+
+// inputFrom makes s ready for checks when it is first needed.
+func inputFrom(s *jsonschema.Schema) input {
+	return input{schema: s, resolved: sync.OnceValues(func() (*jsonschema.Resolved, error) {
+		return s.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})
+	})}
+}
+
+// resolved makes s ready for checks, now.
 func resolved(s *jsonschema.Schema) (in input, err error) {
-	in.schema = s
-	if in.resolved, err = s.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true}); err != nil {
+	in = inputFrom(s)
+	if _, err = in.resolved(); err != nil {
 		return input{}, err
 	}
 	in.json, err = json.Marshal(s)

@@ -94,7 +94,7 @@ func (s Shape) Check(raw json.RawMessage) (json.RawMessage, []Problem) {
 	c := checker{root: s.input.schema, outer: s.wrapped}
 	c.value("", floats(object), s.input.schema)
 	if len(c.problems) == 0 {
-		if err := s.input.resolved.Validate(floats(object)); err != nil {
+		if err := s.input.validate(object); err != nil {
 			c.add("", inputProblem(err))
 		}
 	}

@@ -56,5 +56,5 @@ var emptySchema = json.RawMessage(`{"type":"object"}`)
 type input struct {
 	json     json.RawMessage
 	schema   *jsonschema.Schema
-	resolved *jsonschema.Resolved
+	resolved func() (*jsonschema.Resolved, error) // made once
 }

@@ -1,0 +1,62 @@
+package tool_test
+
+import (
+	"encoding/json"
+	"sync"
+	"testing"
+
+	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/tool"
+)
+
+type place struct {
+	City   string   `json:"city" enum:"Delft,Bonn"`
+	Nearby []string `json:"nearby,omitempty"`
+	Rings  int8     `json:"rings,omitempty"`
+}
+
+// TestFirstCallsSideBySide: a schema without defaults is made ready by the first call, also when that is many at once.
+func TestFirstCallsSideBySide(t *testing.T) {
+	inputs := []struct {
+		input string
+		fits  bool
+	}{
+		{`{"city":"Delft","nearby":["Rijswijk"],"rings":3}`, true},
+		{`{"city":"Bonn","nearby":null}`, true},
+		{`{"city":"Ulm"}`, false},
+		{`{"city":"Delft","nearby":[1]}`, false},
+		{`{"city":"Delft","rings":300}`, false},
+		{`{"city":"Delft","more":1}`, false},
+	}
+	visit := tool.New("visit", "Goes there.", func(_ tool.Context, p place) (string, error) { return p.City, nil })
+	if err := visit.Spec().Err; err != nil {
+		t.Fatal(err)
+	}
+	var wait sync.WaitGroup
+	for _, in := range append(inputs, inputs...) {
+		wait.Go(func() {
+			_, err := visit.Call(tool.Context{Context: t.Context()}, json.RawMessage(in.input))
+			if (err == nil) != in.fits || err != nil && !fault.Is(err, fault.Invalid) {
+				t.Errorf("visit(%s) = %v, fits: %t", in.input, err, in.fits)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// TestWrongDefaultsAreFoundAtOnce, also where they are deep inside: not by the first call, which may be months away.
+func TestWrongDefaultsAreFoundAtOnce(t *testing.T) {
+	type inner struct {
+		N int8 `json:"n" default:"300"`
+	}
+	for _, wrong := range []tool.Tool{
+		tool.New("a", "a", func(tool.Context, inner) (string, error) { return "", nil }),
+		tool.New("b", "b", func(tool.Context, map[string]inner) (string, error) { return "", nil }),
+		tool.New("c", "c", func(tool.Context, struct{ In []inner }) (string, error) { return "", nil }),
+		tool.New("d", "d", func(tool.Context, struct{ In *inner }) (string, error) { return "", nil }),
+	} {
+		if wrong.Spec().Err == nil {
+			t.Errorf("%s: a default of 300 in an int8 is taken", wrong.Spec().Name)
+		}
+	}
+}
