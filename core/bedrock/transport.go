@@ -6,6 +6,8 @@ import (
 	"net/http"
 
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/schemas"
+	"github.com/aws/smithy-go/transport/http/protocol/restjson1"
 )
 
 // careful makes one call's HTTP client safe against answers that come very fast, as those of a model on the same
@@ -15,7 +17,13 @@ import (
 //
 // The answer's body is read by the buffer: the SDK takes an event apart by a dozen reads of a few bytes, each of which passes the
 // locks of net/http. A buffer gives what is there, so no event waits for the next.
+//
+// And each call has a codec of its own: the client's one keeps the buffers of the event that it takes apart, unguarded, so streams at
+// the same time would race for them (aws/smithy-go#714).
 func careful(o *bedrockruntime.Options) {
+	if _, shared := o.Protocol.(*restjson1.Protocol); shared {
+		o.Protocol = restjson1.New(schemas.AmazonBedrockFrontendService)
+	}
 	if o.HTTPClient != nil {
 		o.HTTPClient = carefully{o.HTTPClient}
 	}

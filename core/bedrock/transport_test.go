@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -62,4 +63,27 @@ func TestAnswersAreReadByTheBuffer(t *testing.T) {
 	if reads := h.reads.Load(); texts != pieces || reads > 2*pieces {
 		t.Errorf("%d pieces of %d came by %d reads", texts, pieces, reads)
 	}
+}
+
+// TestStreamsOfOneClientShareNothing: several at once, as subagents and the lenses of one program ask; the race detector watches.
+func TestStreamsOfOneClientShareNothing(t *testing.T) {
+	const streams, pieces = 8, 50
+	var replies []wire.Reply
+	for range streams {
+		replies = append(replies, wire.Say(strings.Split(strings.Repeat("word ", pieces), " ")[:pieces]...))
+	}
+	srv := httptest.NewServer(&wire.Server{Model: &wire.Script{Replies: replies}})
+	defer srv.Close()
+	m := bedrock.Model{Client: bedrockruntime.New(bedrockruntime.Options{
+		Region: bedrock.DefaultRegion, BaseEndpoint: &srv.URL, Credentials: credentials.NewStaticCredentialsProvider("key", "secret", ""),
+	})}
+	var group sync.WaitGroup
+	for range streams {
+		group.Go(func() {
+			if reply, err := model.Collect(m.Stream(t.Context(), hello())); err != nil || reply.Message.PlainText() != strings.Repeat("word", pieces) {
+				t.Errorf("Stream = %q, %v", reply.Message.PlainText(), err)
+			}
+		})
+	}
+	group.Wait()
 }
