@@ -28,6 +28,7 @@ type Context[P, N, I any] struct {
 
 	definition     typed[P, N, I]
 	agendaRevision int64
+	spent          spending
 }
 
 // Promise is something the agent said it would do.

@@ -136,16 +136,17 @@ func (a *Agent) told(ctx context.Context, j job) error {
 
 // work runs a claimed task to its end.
 func (a *Agent) work(ctx context.Context, j job, run runner) (task.Result, error) {
-	output, err := a.guarded(ctx, j, run)
+	end, err := a.guarded(ctx, j, run)
 	if err != nil && a.again(err) && j.claimed.Attempt <= task.MaxAttempts {
 		a.log.WarnContext(ctx, "retry", "task", j.request.TaskID, "error", err)
 		a.handBack(ctx, j, err)
 		return task.Result{}, err
 	}
-	r := task.Result{TaskID: j.request.TaskID, Status: task.Completed, Output: output}
+	r := task.Result{TaskID: j.request.TaskID, Status: task.Completed, Output: end.output}
 	if err != nil {
 		r = rejected(j.request, err.Error())
 	}
+	r.Usage = end.used
 	return a.finish(ctx, j, r)
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // guarded runs everything after the claim, with the lease renewed.
-func (a *Agent) guarded(ctx context.Context, j job, run runner) (output string, err error) {
+func (a *Agent) guarded(ctx context.Context, j job, run runner) (end outcome, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	go a.renew(ctx, stop, j)
@@ -21,10 +21,10 @@ func (a *Agent) guarded(ctx context.Context, j job, run runner) (output string, 
 			err = fault.New(fault.Internal, "the run panicked: %v", p)
 		}
 	}()
-	if output, err = run(ctx, j); err != nil {
+	if end, err = run(ctx, j); err != nil {
 		err, _ = j.ended(ctx, err)
 	}
-	return output, err
+	return end, err
 }
 
 // errLeaseOver ends a run whose claim could not be renewed in time.

@@ -131,7 +131,7 @@ type Agent struct {
 }
 
 // runner runs a claimed task of an agent that was looked up.
-type runner func(ctx context.Context, j job) (string, error)
+type runner func(ctx context.Context, j job) (outcome, error)
 
 // Name is the agent type's name.
 func (a *Agent) Name() string { return a.name }

@@ -37,32 +37,33 @@ func (d typed[P, N, I]) open(ctx context.Context, agentID string) (runner, error
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, j job) (string, error) { return d.run(ctx, j, p.Persona) }, nil
+	return func(ctx context.Context, j job) (outcome, error) { return d.run(ctx, j, p.Persona) }, nil
 }
 
 // run does a claimed task: whatever fails here is judged by the caller, who holds the claim.
-func (d typed[P, N, I]) run(ctx context.Context, j job, persona P) (string, error) {
+func (d typed[P, N, I]) run(ctx context.Context, j job, persona P) (end outcome, err error) {
 	c, err := d.prepare(ctx, j, persona)
 	if err != nil {
-		return "", err
+		return end, err
 	}
-	output, err := "", errors.New(task.ReasonWorkerLost)
+	end.output, err = "", errors.New(task.ReasonWorkerLost)
 	if j.claimed.Attempt <= task.MaxAttempts {
-		output, err = c.handle(d.Tasks[j.kind()])
+		end.output, err = c.handle(d.Tasks[j.kind()])
 	}
+	defer func() { end.used = c.spent.total() }()
 	if err != nil {
 		cause, over := j.ended(ctx, err)
 		if over {
-			return "", cause
+			return end, cause
 		}
-		return "", c.failed(cause)
+		return end, c.failed(cause)
 	}
 	if d.Observe != nil {
 		if err := c.observe(); err != nil {
 			d.agent.log.WarnContext(ctx, "observe_failed", "task", j.request.TaskID, "error", err)
 		}
 	}
-	return output, nil
+	return end, nil
 }
 
 // prepare admits the task, settles what has expired and loads what the handler sees.

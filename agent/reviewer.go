@@ -151,6 +151,7 @@ func (r Reviewer) ask(ctx *Ctx, pr PullRequest) (Review, error) {
 		Input:        ctx.Request + "\n\nThe author says: " + pr.Note,
 		SystemPrompt: fmt.Sprintf("You are %s. %s\nOpen goals, best first:\n%s", ctx.Persona.Name, ctx.Persona.Voice, strings.Join(goals, "\n")),
 	})
+	ctx.Used(answer.Usage)
 	return answer.Output, err
 }
 
