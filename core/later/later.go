@@ -46,7 +46,7 @@ type Events struct {
 
 // Send puts an event on the bus at its time: never early, at least once, and late by up to a minute. What is past or now goes out at
 // once, and so does within schedule.Near what Waits: it carries its time as notBefore. at is when
-// the schedule runs, zero for what went out. Doing it again comes to the same, but what went out goes out again. Faults: Invalid
+// the schedule runs, e's own time where another was kept, zero for what went out. Doing it again comes to the same, but what went out goes out again. Faults: Invalid
 // (Scheduler or the bus refuses it), Limit (too large), Unavailable.
 func (l Events) Send(ctx context.Context, e bus.Timed) (at time.Time, err error) {
 	now := l.Now()
@@ -57,7 +57,11 @@ func (l Events) Send(ctx context.Context, e bus.Timed) (at time.Time, err error)
 		}
 	}
 	if !e.At.After(now) || waits && e.At.Sub(now) <= schedule.Near {
-		return time.Time{}, l.sendNow(ctx, e)
+		kept, err := l.sendNow(ctx, e)
+		if kept {
+			return e.At, err
+		}
+		return time.Time{}, err
 	}
 	at = schedule.FarEnough(e.At, now)
 	detail, err := l.detail(ctx, e, at)
@@ -84,18 +88,18 @@ func withNotBefore(detail json.RawMessage, at time.Time) (json.RawMessage, error
 }
 
 // sendNow publishes, after whatever waits under the name is gone: it is to come once. One that is kept comes at its own time.
-func (l Events) sendNow(ctx context.Context, e bus.Timed) error {
+func (l Events) sendNow(ctx context.Context, e bus.Timed) (kept bool, err error) {
 	if e.Keep {
-		if waits, err := l.waits(ctx, e.Name); waits || err != nil {
-			return err
+		if kept, err = l.waits(ctx, e.Name); kept || err != nil {
+			return kept, err
 		}
 	}
 	if err := l.Cancel(ctx, e.Name); err != nil {
-		return err
+		return false, err
 	}
 	b := l.Bus
 	b.Source = cmp.Or(e.Source, b.Source)
-	return b.Publish(ctx, bus.Event{DetailType: e.DetailType, Detail: e.Detail})
+	return false, b.Publish(ctx, bus.Event{DetailType: e.DetailType, Detail: e.Detail})
 }
 
 // detail is what Scheduler is to send.

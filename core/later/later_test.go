@@ -134,8 +134,12 @@ func TestMoveAndKeep(t *testing.T) {
 			}
 			second := r.timed("a", tc.second, `{"n":2}`)
 			second.Keep = tc.keep
-			if _, err := r.Send(t.Context(), second); err != nil {
+			at, err := r.Send(t.Context(), second)
+			if err != nil {
 				t.Fatal(err)
+			}
+			if sent := tc.second == now && !tc.keep; at.IsZero() != sent {
+				t.Errorf("it is said to come at %v, want sent now %t", at, sent)
 			}
 			if diff := cmp.Diff(tc.want, r.came(3*hour)); diff != "" {
 				t.Errorf("events (-want +got):\n%s", diff)

@@ -2,7 +2,9 @@ package turn_test
 
 import (
 	"context"
+	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/steadfast-agents/steadfast/core/channel"
@@ -61,6 +63,30 @@ func TestHandlersOfEventsRemind(t *testing.T) {
 		made, err := flow.Reminders{Edges: p.Edges, Alarms: p.Later}.List(ctx, of)
 		if noError(t, err); len(made.Reminders) != 1 || made.Reminders[0].Purpose != "recheck" {
 			t.Errorf("reminders: %+v", made)
+		}
+	})
+}
+
+// TestAChannelIsToldOfSchedules: what came of a file's firing is told to the channel whose id is schedule, if the program has one.
+func TestAChannelIsToldOfSchedules(t *testing.T) {
+	inBubble(t, func(t *testing.T, ctx context.Context) {
+		p := play(helpful)
+		var told []string
+		set, err := channel.NewSet(channel.Channel{ID: "schedule", Events: channel.EventHandlers{
+			SessionCompleted: func(ctx channel.Context, e contract.SessionEvent, d contract.SessionCompleted) error {
+				told = append(told, ctx.Principal.ID+": "+d.Result)
+				return nil
+			},
+		}})
+		noError(t, err)
+		p.Heard = flow.TellChannel{Edges: p.Edges, Channels: set, Later: p.Later}.Do
+		files := fstest.MapFS{"heartbeat.md": {Data: []byte("---\ncron: \"*/30 * * * *\"\n---\nSay that all is well.\n")}}
+		p.Program, err = schedule.NewSet(files)
+		noError(t, err)
+		_, err = p.RunSchedule().Do(ctx, contract.RunSchedule{ScheduleID: "heartbeat", At: contract.At(p.Clock.Now())})
+		noError(t, err, p.Drain(ctx))
+		if len(told) != 1 || !strings.HasPrefix(told[0], "schedule:heartbeat: ") {
+			t.Errorf("told %q", told)
 		}
 	})
 }
