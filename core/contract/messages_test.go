@@ -133,7 +133,7 @@ func sessionEvents() []contract.EventData {
 		contract.SubagentCalled{ID: "c1", Name: "researcher", Depth: 1, Request: "Find out."},
 		contract.SubagentCompleted{ID: "c1", Name: "researcher", Status: "error", Error: "timeout", Steps: 2, DurationMs: 1500, Usage: usage},
 		contract.ArtifactTagged{Path: "report.md", Artifact: "report", Bytes: 1200},
-		contract.TurnStarted{TaskID: "t-1"},
+		contract.TurnStarted{TaskID: "t-1", UnknownTools: []string{"serach"}},
 		contract.TurnQueued{Position: 2},
 		contract.TurnCompleted{Result: "the answer", Limit: "max_tokens", Usage: usage},
 		contract.TurnFailed{Status: "cancelled", Error: "turn cancelled", Usage: &usage},

@@ -46,7 +46,8 @@ type (
 	}
 	// TurnStarted opens a turn.
 	TurnStarted struct {
-		TaskID string `json:"taskId,omitempty"`
+		TaskID       string   `json:"taskId,omitempty"`
+		UnknownTools []string `json:"unknownTools,omitempty"` // named by the session or the task, and left out: there are none of these names
 	}
 	// TurnQueued says that a turn waits for a place.
 	TurnQueued struct {

@@ -22,6 +22,7 @@ type opening struct {
 	session.Opening
 	cancelled, prompt []store.Message
 	task              *task.Task // the task whose message is taken, if its run is still this one
+	unknown           []string   // names of tools that nobody has
 }
 
 // beforeItBegan is why no turn answers a message that was cancelled while it waited.
@@ -58,6 +59,11 @@ func (open opening) notices() opening {
 func (o *owner) open(ctx context.Context, open opening) (err error) {
 	if open.Opens() {
 		if err := o.reportSkills(ctx); err != nil {
+			return err
+		}
+	}
+	if open.Opens() {
+		if open.unknown, err = o.unknownTools(ctx, open.task); err != nil {
 			return err
 		}
 	}
@@ -159,7 +165,7 @@ func (o *owner) openingEvents(open opening, turnID string) []contract.SessionEve
 	}
 	switch {
 	case open.Opens():
-		started := contract.TurnStarted{}
+		started := contract.TurnStarted{UnknownTools: open.unknown}
 		if open.Task != nil {
 			started.TaskID = open.Task.ID
 		}

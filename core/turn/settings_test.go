@@ -72,12 +72,13 @@ func TestATasksOwnSettings(t *testing.T) {
 		more  func(r *task.Request)
 		want  string
 		tools []string
+		told  string // of the turn's start
 	}{
-		{"none", func(*task.Request) {}, "Be brief.|m1|100|0.2", []string{"look_up"}},
+		{"none", func(*task.Request) {}, "Be brief.|m1|100|0.2", []string{"look_up"}, `,"unknownTools":["gone"]`},
 		{"all", func(r *task.Request) {
 			r.SystemPrompt, r.ModelID, r.MaxTokens, r.Temperature, r.Tools = "Be long.", "m2", 200, &hot, []string{"write_down", "no_such_tool"}
-		}, "Be long.|m2|200|0.9", []string{"write_down"}},
-		{"no tools", func(r *task.Request) { r.Tools = []string{} }, "Be brief.|m1|100|0.2", nil},
+		}, "Be long.|m2|200|0.9", []string{"write_down"}, `,"unknownTools":["no_such_tool"]`},
+		{"no tools", func(r *task.Request) { r.Tools = []string{} }, "Be brief.|m1|100|0.2", nil, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, helpful, func(t *testing.T, ctx context.Context, s *stage.Stage) {
@@ -99,6 +100,9 @@ func TestATasksOwnSettings(t *testing.T) {
 				}
 				if diff := cmp.Diff(tt.tools, names); diff != "" {
 					t.Errorf("tools (-want +got):\n%s", diff)
+				}
+				if diff := cmp.Diff([]string{`turn.started {"taskId":"t1"` + tt.told + `}`}, told(t, s, id, "turn.started")); diff != "" {
+					t.Errorf("the turn's start (-want +got):\n%s", diff)
 				}
 			})
 		})

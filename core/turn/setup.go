@@ -66,6 +66,22 @@ func (o *owner) effective(ctx context.Context) (config session.Config, bound *ta
 	return config, bound, nil
 }
 
+// unknownTools are the names of tools that the session, or the task of the turn, picked and nobody has.
+func (o *owner) unknownTools(ctx context.Context, t *task.Task) (unknown []string, err error) {
+	if err := o.configure(ctx); err != nil {
+		return nil, err
+	}
+	config := o.config.Config
+	if t != nil {
+		override(&config, *t)
+	}
+	_, unknown = o.Tools.Pick(o.ownTools(config.Tools)...)
+	for i, name := range unknown {
+		unknown[i] = tool.Cut(name, model.MaxToolName)
+	}
+	return unknown, nil
+}
+
 // configuration is what was read of the session's configuration, once for an ownership.
 type configuration struct {
 	session.Config
