@@ -7,7 +7,7 @@ import (
 	"math"
 	"math/big"
 	"reflect"
-	"regexp"
+	"strings"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -65,14 +65,13 @@ func (f *inferrer) of(t reflect.Type) (*jsonschema.Schema, error) {
 // reference names a type that is under way, and so holds itself.
 func (f *inferrer) reference(t reflect.Type) *jsonschema.Schema {
 	if f.names[t] == "" {
-		f.names[t] = fmt.Sprintf("%s%d", notInDef.ReplaceAllString(t.Name(), ""), len(f.names)+1)
+		name, _, _ := strings.Cut(t.Name(), "[") // without the types of a generic one
+		f.names[t] = fmt.Sprintf("%s%d", name, len(f.names)+1)
 	}
 	return &jsonschema.Schema{Ref: defs + f.names[t]}
 }
 
 const defs = "#/$defs/"
-
-var notInDef = regexp.MustCompile(`[^a-zA-Z0-9].*`)
 
 // orNull is s, or null.
 func orNull(s *jsonschema.Schema) *jsonschema.Schema {

@@ -113,8 +113,13 @@ func (m member) described(p *jsonschema.Schema) (*jsonschema.Schema, error) {
 		quote(p)
 	}
 	_, defaults := m.Tag.Lookup("default")
-	if len(p.Types) == 2 && (m.optional || defaults) {
-		p.Type, p.Types = p.Types[1], nil
+	if m.optional || defaults {
+		switch {
+		case len(p.Types) == 2:
+			p.Type, p.Types = p.Types[1], nil
+		case len(p.AnyOf) == 2:
+			p = p.AnyOf[1]
+		}
 	}
 	if words, ok := m.Tag.Lookup("jsonschema"); ok {
 		if first, _, _ := strings.Cut(words, "="); first != words && !strings.ContainsAny(first, " \t\n") {
