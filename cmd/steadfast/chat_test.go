@@ -175,16 +175,16 @@ func TestConversationAtATerminal(t *testing.T) {
 	prompt := "\x1b[1m> \x1b[0m"
 	same(t, "stdout", r.out.String(), prompt+prompt+"You said\n: again\n"+prompt)
 	same(t, "stderr", r.err.String(), "\x1b[2msession s-1. /new begins another, /quit leaves, ctrl-c stops an answer.\x1b[0m\n"+
-		"steadfast: The model refused.\n\x1b[2m[clock]\x1b[0m\n")
+		"steadfast: The model refused.\n\x1b[2m[clock]\x1b[0m\n\x1b[2m\x1b[0m\n")
 }
 
-// asked interrupts when it is read.
-type asked struct {
+// interrupter interrupts when it is read.
+type interrupter struct {
 	io.Reader
 	interrupts chan<- os.Signal
 }
 
-func (a asked) Read(p []byte) (int, error) {
+func (a interrupter) Read(p []byte) (int, error) {
 	a.interrupts <- os.Interrupt
 	return a.Reader.Read(p)
 }
@@ -195,7 +195,7 @@ func TestInterruptAtThePromptLeaves(t *testing.T) {
 	r := at(t)("")
 	never, w := io.Pipe()
 	defer func() { _ = w.Close() }()
-	r.s.stdin, r.s.interrupts = asked{never, interrupts}, interrupts
+	r.s.stdin, r.s.interrupts = interrupter{never, interrupts}, interrupts
 	r.run(t, 0, "chat", "--url", s.URL)
 	if len(s.Heard()) != 0 {
 		t.Errorf("heard %+v, want nothing", s.Heard())

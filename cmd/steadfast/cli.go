@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/alecthomas/kong"
-
 	"github.com/steadfast-agents/steadfast/cmd/steadfast/internal/client"
 	"github.com/steadfast-agents/steadfast/core/fault"
 )
@@ -26,6 +24,7 @@ type cli struct {
 	JWT       string    `name:"token" help:"A JWT. Not needed against steadfast dev." env:"STEADFAST_TOKEN" placeholder:"JWT"`
 	User      string    `help:"Who to be at steadfast dev, which gives the token." default:"dev" placeholder:"NAME"`
 	JSON      bool      `name:"json" help:"Answers as JSON on stdout, errors as {message, code} on stderr."`
+	Version   version   `help:"Print the version and end."`
 	Dev       dev       `cmd:"" help:"Run the whole stack on this machine, from template.yaml."`
 	Token     token     `cmd:"" help:"Print a token that steadfast dev accepts."`
 	Shot      oneShot   `cmd:"" name:"run" help:"Ask a model once, without a session: text, or JSON that fits a schema."`
@@ -50,9 +49,6 @@ type cli struct {
 	Trajectory trajectory `cmd:"" help:"Print the turns of a saved stream: calls, reply, usage."`
 }
 
-// exit is a panic of kong's --help, which ends the program when it has printed.
-type exit int
-
 // run runs the command line args and gives the exit status: 0, or 1 after an error, or 130 when interrupted.
 func run(args []string, s surroundings) (status int) {
 	defer func() {
@@ -67,19 +63,11 @@ func run(args []string, s surroundings) (status int) {
 	s = s.complete()
 	s.json = slices.Contains(args, "--json")
 	var c cli
-	parser, err := kong.New(&c, kong.Name("steadfast"), kong.UsageOnError(),
-		kong.Description("Agents that keep their word."), kong.Vars{"url": defaultURL},
-		kong.Writers(s.stdout, s.stderr), kong.Exit(func(code int) { panic(exit(code)) }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	ctx, err := parse(&c, &s, args)
 	if err != nil {
 		return s.report(err)
 	}
-	ctx, err := parser.Parse(args)
-	if err != nil {
-		return s.report(&client.Error{Code: string(fault.Invalid), Message: err.Error() + " (see steadfast --help)"})
-	}
 	s.json = c.JSON
-	c.URL = strings.TrimRight(c.URL, "/")
 	return s.report(c.explain(ctx.Run(&c, &s)))
 }
 

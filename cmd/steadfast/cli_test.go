@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -86,6 +87,21 @@ func TestHelp(t *testing.T) {
 			t.Errorf("help does not mention %s:\n%s", word, r.out.String())
 		}
 	}
+	r = at(t)("")
+	r.run(t, 0, "run", "--help")
+	for _, part := range []string{"default 25", "default 10m", "default " + defaultURL} {
+		if !strings.Contains(strings.Join(strings.Fields(r.out.String()), " "), part) {
+			t.Errorf("help does not say %q:\n%s", part, r.out.String())
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	r := at(t)("")
+	r.run(t, 0, "--version")
+	if !regexp.MustCompile(`^steadfast \S+ go1\.\d+\S*\n$`).MatchString(r.out.String()) {
+		t.Errorf("version = %q", r.out.String())
+	}
 }
 
 func TestErrors(t *testing.T) {
@@ -95,7 +111,10 @@ func TestErrors(t *testing.T) {
 		args          []string
 		message, code string
 	}{
-		{"unknown flag", []string{"token", "--colour"}, "unknown flag --colour (see steadfast --help)", "invalid"},
+		{"unknown flag", []string{"token", "--colour"}, "unknown flag --colour (see steadfast token --help)", "invalid"},
+		{"unknown command", []string{"sessions", "lst"}, `unexpected argument lst, did you mean "list"? (see steadfast sessions --help)`, "invalid"},
+		{"a variable that is not set", []string{"sessions", "delete", ""}, "<id> is empty (see steadfast sessions delete --help)", "invalid"},
+		{"no URL", []string{"token", "--url", "127.0.0.1:8787"}, `--url: "127.0.0.1:8787" is no URL such as http://127.0.0.1:8787`, "invalid"},
 		{"nobody there", []string{"token", "--url", "http://127.0.0.1:1"}, "nothing listens at http://127.0.0.1:1: start it with `steadfast dev`", "unavailable"},
 		{"no token for a far stack", []string{"task", "get", "x", "--url", "https://example.com"}, "no token for https://example.com: give one with --token or STEADFAST_TOKEN", "unauthorized"},
 		{"bad token", []string{"task", "get", "x", "--url", s.URL, "--token", "secret"}, "the token was refused: it is missing, has expired or belongs to another user pool", "unauthorized"},

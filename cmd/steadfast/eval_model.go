@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
+	"github.com/aws/smithy-go/logging"
 
 	"github.com/steadfast-agents/steadfast/cmd/steadfast/internal/client"
 	"github.com/steadfast-agents/steadfast/core/bedrock"
@@ -64,17 +65,28 @@ func openModel(ctx context.Context, spec string) (bedrock.Model, func(), error) 
 		}
 		return serveModel(answers)
 	case kind == "bedrock":
-		loaded, err := config.LoadDefaultConfig(ctx)
-		if err != nil {
-			return bedrock.Model{}, nil, fmt.Errorf("read the AWS configuration: %w", err)
-		}
-		if region := os.Getenv("BEDROCK_REGION"); region != "" {
-			loaded.Region = region
-		}
-		return bedrock.Model{Client: bedrockruntime.NewFromConfig(loaded), ID: rest}, func() {}, nil
+		return amazonModel(ctx, rest)
 	}
 	return bedrock.Model{}, nil, &client.Error{Code: string(fault.Invalid),
 		Message: fmt.Sprintf("the model %q is not known: offline, openai:<base-url>#<name> and bedrock:<id> are", spec)}
+}
+
+// amazonModel asks Amazon Bedrock with the user's own credentials. That there are none is found out now, not in the first call.
+func amazonModel(ctx context.Context, id string) (bedrock.Model, func(), error) {
+	loaded, err := config.LoadDefaultConfig(ctx, config.WithLogger(logging.Nop{}))
+	if err != nil {
+		return bedrock.Model{}, nil, fmt.Errorf("read the AWS configuration: %w", err)
+	}
+	if region := os.Getenv("BEDROCK_REGION"); region != "" {
+		loaded.Region = region
+	}
+	if os.Getenv("AWS_BEARER_TOKEN_BEDROCK") == "" {
+		if _, err := loaded.Credentials.Retrieve(ctx); err != nil {
+			return bedrock.Model{}, nil, &client.Error{Code: string(fault.Denied),
+				Message: fmt.Sprintf("there are no AWS credentials for the model; set AWS_PROFILE or AWS_BEARER_TOKEN_BEDROCK (docs/models.md): %v", err)}
+		}
+	}
+	return bedrock.Model{Client: bedrockruntime.NewFromConfig(loaded), ID: id}, func() {}, nil
 }
 
 // serveModel serves a model of this machine as Bedrock, for as long as the command runs.

@@ -31,6 +31,9 @@ func (t *talk) converse(ctx context.Context) error {
 			return nil
 		case line, more := <-t.lines:
 			if !more {
+				if t.s.asks {
+					t.s.note("") // the shell's prompt does not stand behind ours
+				}
 				return t.leave(last)
 			}
 			switch line = strings.TrimSpace(line); line {

@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"time"
 
+	"github.com/aws/smithy-go"
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/steadfast-agents/steadfast/cmd/steadfast/internal/client"
@@ -88,10 +90,14 @@ func (o oneShot) text(ctx context.Context, s *surroundings, once loop.Once) erro
 	return s.ran(out, res.Output)
 }
 
-// explain says which limit of the command itself ended a run.
+// explain says which limit of the command itself ended a run, or what the model's service said.
 func (o oneShot) explain(ctx context.Context, err error) error {
 	if context.Cause(ctx) == context.DeadlineExceeded {
 		return &client.Error{Code: string(fault.Unavailable), Message: fmt.Sprintf("no answer within %s (--timeout)", o.Timeout)}
+	}
+	var said smithy.APIError
+	if errors.As(err, &said) {
+		return &client.Error{Code: string(fault.CodeOf(err)), Message: fmt.Sprintf("the model did not answer: %s: %s", said.ErrorCode(), said.ErrorMessage())}
 	}
 	return err
 }
