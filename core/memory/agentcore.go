@@ -3,24 +3,16 @@ package memory
 import (
 	"cmp"
 	"context"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/bedrockagentcore"
-	"github.com/aws/aws-sdk-go-v2/service/bedrockagentcore/types"
-
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/loop"
 	"github.com/steadfast-agents/steadfast/core/tool"
 )
-
-// API is what is needed of the service's client. It must be safe for concurrent use.
-type API interface {
-	CreateEvent(context.Context, *bedrockagentcore.CreateEventInput, ...func(*bedrockagentcore.Options)) (*bedrockagentcore.CreateEventOutput, error)
-	RetrieveMemoryRecords(context.Context, *bedrockagentcore.RetrieveMemoryRecordsInput, ...func(*bedrockagentcore.Options)) (*bedrockagentcore.RetrieveMemoryRecordsOutput, error)
-}
 
 // Limits of the service.
 const (
@@ -33,7 +25,7 @@ const (
 // AgentCore remembers in Amazon Bedrock AgentCore Memory: one event for each turn, from which the service extracts facts and
 // preferences within seconds to minutes, so what was just said is never recalled at once.
 type AgentCore struct {
-	Client    API
+	Client    *Client
 	MemoryID  string
 	Actor     string // the verified user; its namespaces are exact, so those of a1 never hold a10's
 	SessionID string
@@ -51,62 +43,100 @@ func (a AgentCore) Recall(ctx context.Context, query string) ([]string, error) {
 	if query = tool.Beginning(strings.TrimSpace(query), maxQuery); query == "" {
 		return nil, nil
 	}
-	var all []types.MemoryRecordSummary
+	var all []summary
 	for _, namespace := range Namespaces(a.Actor) {
-		out, err := a.Client.RetrieveMemoryRecords(ctx, &bedrockagentcore.RetrieveMemoryRecordsInput{
-			MemoryId: &a.MemoryID, Namespace: &namespace, MaxResults: new(int32(MaxRecords)),
-			SearchCriteria: &types.SearchCriteria{SearchQuery: &query, TopK: new(int32(MaxRecords))},
-		})
-		if err != nil {
+		var out struct {
+			Records []summary `json:"memoryRecordSummaries"`
+		}
+		in := retrieval{Namespace: namespace, MaxResults: MaxRecords, Criteria: criteria{Query: query, TopK: MaxRecords}}
+		if err := a.Client.call(ctx, a.path("retrieve"), in, &out); err != nil {
 			return nil, fault.Wrap(fault.Unavailable, err, "recall from memory %s", a.MemoryID)
 		}
-		all = append(all, out.MemoryRecordSummaries...)
+		all = append(all, out.Records...)
 	}
-	slices.SortStableFunc(all, func(a, b types.MemoryRecordSummary) int { return cmp.Compare(score(b), score(a)) })
+	slices.SortStableFunc(all, func(a, b summary) int { return cmp.Compare(b.Score, a.Score) })
 	return texts(all), nil
 }
 
-func score(r types.MemoryRecordSummary) float64 {
-	if r.Score == nil {
-		return 0
-	}
-	return *r.Score
+func (a AgentCore) path(operation string) string {
+	return "/memories/" + url.PathEscape(a.MemoryID) + "/" + operation
 }
 
-func texts(records []types.MemoryRecordSummary) (all []string) {
+// retrieval asks for the records of a namespace, the best first.
+type retrieval struct {
+	Namespace  string   `json:"namespace"`
+	Criteria   criteria `json:"searchCriteria"`
+	MaxResults int      `json:"maxResults"`
+}
+
+type criteria struct {
+	Query string `json:"searchQuery"`
+	TopK  int    `json:"topK"`
+}
+
+// summary is a record that was found.
+type summary struct {
+	Content content `json:"content"`
+	Score   float64 `json:"score"`
+}
+
+// content is text: of what is sent and of what the service gives.
+type content struct {
+	Text string `json:"text"`
+}
+
+func texts(records []summary) (all []string) {
 	for _, r := range records {
-		text, ok := r.Content.(*types.MemoryContentMemberText)
-		if ok && strings.TrimSpace(text.Value) != "" && !slices.Contains(all, text.Value) && len(all) < MaxRecords {
-			all = append(all, text.Value)
+		text := r.Content.Text
+		if strings.TrimSpace(text) != "" && !slices.Contains(all, text) && len(all) < MaxRecords {
+			all = append(all, text)
 		}
 	}
 	return all
 }
 
+// event is what was said in a turn.
+type event struct {
+	Actor    string               `json:"actorId"`
+	Session  string               `json:"sessionId"`
+	Time     float64              `json:"eventTimestamp"` // seconds since 1970
+	Token    string               `json:"clientToken"`
+	Payload  []payload            `json:"payload"`
+	Metadata map[string]metaValue `json:"metadata"`
+}
+
+type payload struct {
+	Said conversational `json:"conversational"`
+}
+
+type conversational struct {
+	Role    string  `json:"role"`
+	Content content `json:"content"`
+}
+
+type metaValue struct {
+	Text string `json:"stringValue"`
+}
+
 // Record writes the turn as one event, at once. Its token is made of the turn, so a repeated one is ignored by the service; its
 // number goes with it, because times do not order turns. Faults: Unavailable.
 func (a AgentCore) Record(ctx context.Context, turn loop.Exchange) error {
-	var said []types.PayloadType
-	for _, part := range []struct {
-		role types.Role
-		text string
-	}{{types.RoleUser, turn.User}, {types.RoleAssistant, turn.Assistant}} {
-		if strings.TrimSpace(part.text) == "" {
+	var said []payload
+	for _, part := range []conversational{{"USER", content{turn.User}}, {"ASSISTANT", content{turn.Assistant}}} {
+		if strings.TrimSpace(part.Content.Text) == "" {
 			continue
 		}
-		said = append(said, &types.PayloadTypeMemberConversational{Value: types.Conversational{
-			Role: part.role, Content: &types.ContentMemberText{Value: tool.Beginning(part.text, maxContent)},
-		}})
+		part.Content.Text = tool.Beginning(part.Content.Text, maxContent)
+		said = append(said, payload{part})
 	}
 	if len(said) == 0 {
 		return nil
 	}
-	actor, session := safe(a.Actor, maxActor), safe(a.SessionID, maxSession)
-	_, err := a.Client.CreateEvent(ctx, &bedrockagentcore.CreateEventInput{
-		MemoryId: &a.MemoryID, ActorId: &actor, SessionId: &session, Payload: said,
-		EventTimestamp: new(a.notLater(turn.At)), ClientToken: new(token(a.Actor, a.SessionID, turn.Number)),
-		Metadata: map[string]types.MetadataValue{"turn": &types.MetadataValueMemberStringValue{Value: strconv.FormatInt(turn.Number, 10)}},
-	})
+	err := a.Client.call(ctx, a.path("events"), event{
+		Actor: safe(a.Actor, maxActor), Session: safe(a.SessionID, maxSession), Time: float64(a.notLater(turn.At).UnixMilli()) / 1000,
+		Token: token(a.Actor, a.SessionID, turn.Number), Payload: said,
+		Metadata: map[string]metaValue{"turn": {strconv.FormatInt(turn.Number, 10)}},
+	}, nil)
 	return fault.Wrap(fault.Unavailable, err, "record turn %d of %s", turn.Number, a.SessionID)
 }
 

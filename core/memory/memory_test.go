@@ -13,7 +13,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/bedrockagentcore"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/steadfast-agents/steadfast/core/fault"
@@ -61,9 +60,9 @@ func dial(t *testing.T, r *recorder, actor, session string) memory.AgentCore {
 	t.Helper()
 	server := httptest.NewServer(r)
 	t.Cleanup(server.Close)
-	client := bedrockagentcore.New(bedrockagentcore.Options{
-		Region: "us-east-1", BaseEndpoint: &server.URL, Credentials: credentials.NewStaticCredentialsProvider("AKID", "secret", ""), RetryMaxAttempts: 1,
-		Retryer: aws.NopRetryer{},
+	client := memory.NewClient(aws.Config{
+		Region: "us-east-1", BaseEndpoint: &server.URL, Credentials: credentials.NewStaticCredentialsProvider("AKID", "secret", ""),
+		Retryer: func() aws.Retryer { return aws.NopRetryer{} },
 	})
 	return memory.AgentCore{Client: client, MemoryID: "m-1", Actor: actor, SessionID: session, Now: func() time.Time { return time.Unix(2000, 0) }}
 }

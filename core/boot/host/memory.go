@@ -1,7 +1,6 @@
 package host
 
 import (
-	"github.com/aws/aws-sdk-go-v2/service/bedrockagentcore"
 	"github.com/steadfast-agents/steadfast/core/boot"
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/loop"
@@ -12,7 +11,7 @@ import (
 func memories(e boot.Edges) func(owner contract.Principal, sessionID string) loop.Memory {
 	switch {
 	case e.MemoryID != "":
-		client := bedrockagentcore.NewFromConfig(boot.Config("BEDROCK_AGENTCORE", e.Region))
+		client := memory.NewClient(boot.Config("BEDROCK_AGENTCORE", e.Region))
 		return func(owner contract.Principal, sessionID string) loop.Memory {
 			return memory.AgentCore{Client: client, MemoryID: e.MemoryID, Actor: owner.ID, SessionID: sessionID, Now: e.Now}
 		}
