@@ -46,6 +46,14 @@ func (p Passed) opens(e Entry) bool {
 	return e.Window != nil && (*e.Window == 0 || !p.At.After(e.Now.Add(-*e.Window)))
 }
 
+// until is when the gate opens for an entry that it does not let pass; zero: never.
+func (p Passed) until(e Entry) time.Time {
+	if e.Window == nil {
+		return time.Time{}
+	}
+	return p.At.Add(*e.Window)
+}
+
 // lets is opens for a reservation, which may ask that the gate is as it was read.
 func (p Passed) lets(e Entry) bool {
 	if e.as != nil && p.Owner != e.Owner {

@@ -28,7 +28,7 @@ func (p paths) choose(at routing) passage {
 	return p.plain
 }
 
-func (p paths) enter(ctx context.Context, at routing) (Outcome, error) {
+func (p paths) enter(ctx context.Context, at routing) (Decision, error) {
 	return p.choose(at).enter(ctx, at)
 }
 
@@ -46,18 +46,18 @@ func (a *Agent) prefix() string {
 
 // enter looks at the gates of the rule as a whole, so that no agent is looked up in vain. What it sees decides nothing that the
 // reservation does not decide again.
-func (o outbox) enter(ctx context.Context, at routing) (Outcome, error) {
+func (o outbox) enter(ctx context.Context, at routing) (Decision, error) {
 	for i, e := range at.entries {
 		p, taken, err := o.a.store.Look(ctx, o.a.prefix(), e.Slot)
 		if err != nil {
-			return "", fmt.Errorf("gate %s: %w", e.Slot, err)
+			return Decision{}, fmt.Errorf("gate %s: %w", e.Slot, err)
 		}
 		if taken && !p.opens(e) {
-			return shutBy(e), nil
+			return Decision{Decision: shutBy(e), Until: p.until(e)}, nil
 		}
 		at.entries[i].mine = taken && p.Owner == e.Owner
 	}
-	return "", nil
+	return Decision{}, nil
 }
 
 func (o outbox) send(ctx context.Context, at routing, t AgentTask, gate Entry) (Decision, error) {
@@ -80,22 +80,23 @@ func (o outbox) send(ctx context.Context, at routing, t AgentTask, gate Entry) (
 	return d, o.a.send(ctx, t)
 }
 
-// shut says which gate was shut, and defers if the rule asks for it.
+// shut says which gate was shut and until when, and defers if the rule asks for it.
 func (o outbox) shut(ctx context.Context, at routing, t AgentTask, own, shut Entry) (Decision, error) {
-	d := Decision{AgentID: t.AgentID, Kind: at.kind}
+	d := Decision{AgentID: t.AgentID, Kind: at.kind, Decision: Cooling}
 	if shut.Slot != own.Slot {
 		d.Decision = shutBy(shut)
-		return d, nil
 	}
-	d.Decision = Cooling
-	if at.wake.WhenCooling != Defer {
-		return d, nil
+	last, taken, err := o.a.store.Look(ctx, o.a.prefix(), shut.Slot)
+	if err != nil {
+		return d, fmt.Errorf("gate %s: %w", shut.Slot, err)
 	}
-	last, taken, err := o.a.store.Look(ctx, o.a.prefix(), own.Slot)
-	if err != nil || !taken {
-		return d, err
+	if taken && shut.Slot == own.Slot && at.wake.WhenCooling == Defer {
+		return o.wait(ctx, at, t, own, last)
 	}
-	return o.wait(ctx, at, t, own, last)
+	if taken {
+		d.Until = last.until(shut)
+	}
+	return d, nil
 }
 
 // wait reserves one task at the end of a cooldown. The gate is passed ahead of time, so that there is one such task and the next

@@ -124,7 +124,7 @@ type Agent struct {
 	bus          bus.Bus
 	now          func() time.Time
 	log          *slog.Logger
-	pause        pauseSwitch
+	pause        *pauseSwitch
 	pacing       func(ctx context.Context, agentID string) (Pacing, error)
 	open         func(ctx context.Context, agentID string) (runner, error)
 	scope        func(ctx context.Context, agentID string) (string, error)
@@ -159,7 +159,7 @@ func Define[P, N, I any](d Definition[P, N, I]) (*Agent, error) {
 		delays: !d.NoResponseDelays, store: d.Store, dispatcher: d.Dispatch, complete: d.Complete, bus: d.Bus, now: d.Now, log: d.Log,
 	}
 	a.fill(d.Table, d.Later)
-	a.pause = pauseSwitch{ask: d.Paused, store: a.store, name: d.Name, now: a.now}
+	a.pause = &pauseSwitch{ask: d.Paused, store: a.store, name: d.Name, now: a.now}
 	for kind := range d.Tasks {
 		a.kinds[kind] = true
 	}

@@ -37,8 +37,8 @@ type Router struct {
 
 // passage lets agents through and sends their tasks.
 type passage interface {
-	// enter takes the gates of a rule as a whole: once-only and shared. "" lets it pass.
-	enter(ctx context.Context, r routing) (Outcome, error)
+	// enter takes the gates of a rule as a whole: once-only and shared. No decision lets it pass.
+	enter(ctx context.Context, r routing) (Decision, error)
 	// send takes the agent's gate and sends the task.
 	send(ctx context.Context, r routing, t AgentTask, gate Entry) (Decision, error)
 }
@@ -117,8 +117,8 @@ func (r Router) apply(ctx context.Context, rule Rule, e contract.RawEvent, f *fa
 		return nil
 	}
 	for i, agentID := range unique(wake.Agents) {
-		d := Decision{AgentID: agentID, Kind: rule.Kind, Decision: shut}
-		if shut == "" {
+		d := shut
+		if d.AgentID, d.Kind = agentID, rule.Kind; d.Decision == "" {
 			if d, err = r.wake(ctx, at, agentID, i); err != nil {
 				if f.add(rule, err); f.over(ctx) {
 					return made
@@ -239,7 +239,12 @@ func (r Router) task(at routing, agentID string, delay time.Duration) (AgentTask
 }
 
 func (r Router) report(ctx context.Context, e contract.RawEvent, d Decision) {
-	if r.Log != nil {
-		r.Log.InfoContext(ctx, string(d.Decision), "event", e.ID, "detailType", e.DetailType, "agent", d.AgentID, "kind", d.Kind, "task", d.TaskID, "reason", d.Reason)
+	if r.Log == nil {
+		return
 	}
+	log := r.Log
+	if !d.Until.IsZero() {
+		log = log.With("until", contract.At(d.Until))
+	}
+	log.InfoContext(ctx, string(d.Decision), "event", e.ID, "detailType", e.DetailType, "agent", d.AgentID, "kind", d.Kind, "task", d.TaskID, "reason", d.Reason)
 }

@@ -8,17 +8,17 @@ import (
 // gateByGate is the plain way through: every gate for itself, then the dispatcher.
 type gateByGate struct{ r Router }
 
-func (g gateByGate) enter(ctx context.Context, at routing) (Outcome, error) {
+func (g gateByGate) enter(ctx context.Context, at routing) (Decision, error) {
 	for _, e := range at.entries {
 		open, err := g.r.Gates.Admit(ctx, e)
 		if err != nil {
-			return "", fmt.Errorf("gate %s: %w", e.Slot, err)
+			return Decision{}, fmt.Errorf("gate %s: %w", e.Slot, err)
 		}
 		if !open {
-			return shutBy(e), nil
+			return Decision{Decision: shutBy(e)}, nil
 		}
 	}
-	return "", nil
+	return Decision{}, nil
 }
 
 // shutBy tells which gate of a rule is shut.

@@ -138,20 +138,25 @@ type Decision struct {
 	Reason   string        // with DeclinedByRule
 	TaskID   string        // with Requested and Deferred
 	Delay    time.Duration // with Requested and Deferred
+	Until    time.Time     // with Cooling and SharedCooling, where the end is known
 }
 
 // MarshalJSON writes a decision with the members its outcome has.
 func (d Decision) MarshalJSON() ([]byte, error) {
 	w := struct {
-		AgentID  string  `json:"agentId,omitempty"`
-		Kind     string  `json:"kind,omitempty"`
-		Decision Outcome `json:"decision"`
-		Reason   *string `json:"reason,omitempty"`
-		TaskID   string  `json:"taskId,omitempty"`
-		DelayMs  *int64  `json:"delayMs,omitempty"`
+		AgentID  string           `json:"agentId,omitempty"`
+		Kind     string           `json:"kind,omitempty"`
+		Decision Outcome          `json:"decision"`
+		Reason   *string          `json:"reason,omitempty"`
+		TaskID   string           `json:"taskId,omitempty"`
+		DelayMs  *int64           `json:"delayMs,omitempty"`
+		Until    contract.Instant `json:"until,omitempty"`
 	}{AgentID: d.AgentID, Kind: d.Kind, Decision: d.Decision, TaskID: d.TaskID}
 	if d.Decision == DeclinedByRule {
 		w.Reason = &d.Reason
+	}
+	if !d.Until.IsZero() {
+		w.Until = contract.At(d.Until)
 	}
 	if d.TaskID != "" {
 		w.DelayMs = new(d.Delay.Milliseconds())

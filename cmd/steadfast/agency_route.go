@@ -19,17 +19,22 @@ type agencyRoute struct {
 	File string `arg:"" help:"The event as JSON with detail-type, source and detail; - for standard input."`
 }
 
-// routed is what an event came to for an agent.
+// routed is what an event came to for an agent; without one, for a whole type.
 type routed struct {
-	AgentID  string           `json:"agentId"`
-	Kind     string           `json:"kind"`
+	AgentID  string           `json:"agentId,omitempty"`
+	Kind     string           `json:"kind,omitempty"`
 	Decision string           `json:"decision"` // as by the rules; not_requested if there is no such task
 	TaskID   string           `json:"taskId,omitempty"`
 	RunAt    contract.Instant `json:"runAt,omitempty"`
+	Until    contract.Instant `json:"until,omitempty"` // when the cooldown ends
+	Reason   string           `json:"reason,omitempty"`
 }
 
-// notRequested is what stands for every reason that is the router's own: a cooldown, a key that was used, a pause.
+// notRequested is what a task is that the rules call for, and that nobody has made.
 const notRequested = "not_requested"
+
+// routeWait is how long the router has to make a task.
+const routeWait = 5 * time.Second
 
 // Run implements the command.
 func (r agencyRoute) Run(c *cli, s *surroundings) error {
@@ -59,29 +64,46 @@ func (r agencyRoute) Run(c *cli, s *surroundings) error {
 	}
 	s.print(nil, "%q of %s is on the bus", e.DetailType, e.Source)
 	for _, m := range made {
-		when := ""
-		if m.RunAt != "" {
-			when = " for " + string(m.RunAt)
+		if m.AgentID == "" {
+			s.print(nil, "  %s", m.says())
+			continue
 		}
-		s.print(nil, "  %-10s %-10s %s%s", m.AgentID, m.Kind, m.Decision, when)
+		s.print(nil, "  %-10s %-10s %s", m.AgentID, m.Kind, m.says())
+	}
+	if len(made) == 0 {
+		s.print(nil, "  nobody")
 	}
 	return nil
 }
 
-// became tells what an event came to: whom the rules name, and whether the router has made their tasks, within five seconds.
-func (st agencyStack) became(ctx context.Context, s *surroundings, e contract.RawEvent) ([]routed, error) {
-	rules, err := dry(agent.Rows{Store: agency.TableStore{Table: st.table}}, time.Now)
-	if err != nil {
-		return nil, err
+// says is the decision in words.
+func (m routed) says() string {
+	text := m.Decision
+	if m.RunAt != "" {
+		text += " for " + string(m.RunAt)
 	}
-	named, err := rules.Route(ctx, e)
+	if m.Until != "" {
+		text += " until " + string(m.Until)
+	}
+	if m.Reason != "" {
+		text += ": " + m.Reason
+	}
+	return text
+}
+
+// became tells what an event came to: what its gates and the pause allow, and whether the router has made the tasks, in good time.
+func (st agencyStack) became(ctx context.Context, s *surroundings, e contract.RawEvent) ([]routed, error) {
+	made, err := st.hosted.Foresee(ctx, e)
 	if err != nil {
 		return nil, err
 	}
 	all := []routed{}
-	deadline := time.Now().Add(5 * time.Second)
-	for _, d := range named {
-		m := routed{AgentID: d.AgentID, Kind: d.Kind, Decision: string(d.Decision), TaskID: d.TaskID}
+	deadline := time.Now().Add(routeWait)
+	for _, d := range made {
+		m := routed{AgentID: d.AgentID, Kind: d.Kind, Decision: string(d.Decision), TaskID: d.TaskID, Reason: d.Reason}
+		if !d.Until.IsZero() {
+			m.Until = contract.At(d.Until)
+		}
 		if d.TaskID != "" {
 			if err := st.confirm(ctx, s, &m, deadline); err != nil {
 				return nil, err
@@ -104,7 +126,7 @@ func (st agencyStack) confirm(ctx context.Context, s *surroundings, m *routed, d
 			return nil
 		}
 		if time.Now().After(deadline) {
-			m.Decision, m.TaskID = notRequested, ""
+			m.Decision, m.TaskID, m.Reason = notRequested, "", fmt.Sprintf("there is no task after %s; see the log of agency-route, and its rule in template.yaml", routeWait)
 			return nil
 		}
 		select {

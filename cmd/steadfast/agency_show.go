@@ -25,14 +25,15 @@ type agentTask struct {
 	RunAt   contract.Instant `json:"runAt,omitempty"`
 	Output  string           `json:"output,omitempty"`
 	Error   string           `json:"error,omitempty"`
-	Owed    string           `json:"owed,omitempty"` // what somebody still waits for: a run, or to be told
+	Owed    string           `json:"owed,omitempty"`  // what somebody still waits for: a run, or to be told
+	Usage   *contract.Usage  `json:"usage,omitempty"` // of its models; with costUsd where the price is known
 
 	agentID string
 	created int64
 }
 
 func viewTask(t task.Task) agentTask {
-	v := agentTask{TaskID: t.TaskID, Status: string(t.Status), Request: t.Request, Output: t.Output, Error: t.Error, created: t.CreatedAt}
+	v := agentTask{TaskID: t.TaskID, Status: string(t.Status), Request: t.Request, Output: t.Output, Error: t.Error, Usage: t.Usage, created: t.CreatedAt}
 	var r task.Request
 	if json.Unmarshal([]byte(t.Detail), &r) == nil && r.Trigger != nil {
 		v.Kind, v.agentID, v.RunAt = r.Trigger.Kind, r.Trigger.AgentID, r.NotBefore
@@ -120,9 +121,9 @@ func (a agencyCommands) inspect(ctx context.Context, c *cli, name string) (in ag
 
 func (s *surroundings) listTasks(tasks []agentTask) error {
 	w := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "TASK\tKIND\tSTATUS\tRUNS AT\tRESULT")
+	fmt.Fprintln(w, "TASK\tKIND\tSTATUS\tRUNS AT\tCOST\tRESULT")
 	for _, t := range tasks {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", t.TaskID, t.Kind, t.Status, cmp.Or(string(t.RunAt), "at once"), oneLine(cmp.Or(t.Output, t.Error)))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", t.TaskID, t.Kind, t.Status, cmp.Or(string(t.RunAt), "at once"), costOf(t.Usage), oneLine(cmp.Or(t.Output, t.Error)))
 	}
 	return w.Flush()
 }
@@ -147,11 +148,12 @@ func (a agencyShow) Run(c *cli, s *surroundings) error {
 	if s.json {
 		return s.answer(struct {
 			agency.Inspection
-			Budgets []agentBudget `json:"budgets"`
-			Owed    []agentTask   `json:"owed"`
-		}{in, budgets, owed}, "")
+			Usage   *contract.Usage `json:"usage,omitempty"`
+			Budgets []agentBudget   `json:"budgets"`
+			Owed    []agentTask     `json:"owed"`
+		}{in, usageOf(tasks), budgets, owed}, "")
 	}
-	return s.showAgent(in, budgets, owed)
+	return s.showAgent(in, usageOf(tasks), budgets, owed)
 }
 
 // agentBudget is a budget that bounds an agent, and what its window has spent; dollars as text.
@@ -183,7 +185,7 @@ func (a agencyCommands) budgets(ctx context.Context, c *cli, in agency.Inspectio
 }
 
 // showAgent prints an agent for people.
-func (s *surroundings) showAgent(in agency.Inspection, budgets []agentBudget, owed []agentTask) error {
+func (s *surroundings) showAgent(in agency.Inspection, used *contract.Usage, budgets []agentBudget, owed []agentTask) error {
 	state := "awake"
 	if in.Paused {
 		state = "paused"
@@ -191,6 +193,9 @@ func (s *surroundings) showAgent(in agency.Inspection, budgets []agentBudget, ow
 	s.print(nil, "%s/%s  %s", in.AgentType, in.AgentID, state)
 	if in.Cap > 0 {
 		s.print(nil, "  tasks      %d of %d in the window", in.Counted, in.Cap)
+	}
+	if used != nil {
+		s.print(nil, "  used       %s, %s in the window", tokens(used.InputTokens, used.OutputTokens, used.CacheReadTokens, used.CacheWriteTokens), costOf(used))
 	}
 	for _, b := range budgets {
 		s.print(nil, "  budget     %s: %s of %s for a %s", b.Scope, b.Spent, b.Limit, b.Period)

@@ -151,7 +151,7 @@ func TestPersistentAgent(t *testing.T) {
 		t.Errorf("the budget's window %+v, %v, want a call of each, settled", w, err)
 	}
 	shown := o.shell().fine("", "agency", "show", "reviewer/ann").out
-	for _, want := range []string{"reviewer/ann  awake", "2 of 100 in the window", "budget     type:reviewer: $0.0", "of $5.00 for a day", "investigate:c-7 to zoe  not_reproducible"} {
+	for _, want := range []string{"reviewer/ann  awake", "2 of 100 in the window", "tokens in, ", ", $0.0", "budget     type:reviewer: $0.0", "of $5.00 for a day", "investigate:c-7 to zoe  not_reproducible"} {
 		contains(t, "agency show", shown, want)
 	}
 
@@ -160,7 +160,7 @@ func TestPersistentAgent(t *testing.T) {
 	o.shell().fine("", "agency", "pause", "reviewer")
 	contains(t, "agency show", o.shell().fine("", "agency", "show", "reviewer/ann").out, "paused")
 	o.forget(t) // a worker that has read of no pause yet goes on for 5 s
-	contains(t, "agency route", o.opens(t, 8, "ann"), "ann        review     not_requested")
+	contains(t, "agency route", o.opens(t, 8, "ann"), "\n  paused\n")
 	o.quiet()
 	if n := len(o.tasks("ann")); n != 2 {
 		t.Errorf("ann has %d tasks while paused, want 2", n)
