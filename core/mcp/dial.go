@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -41,7 +42,8 @@ func (d Dialer) connect(ctx context.Context, label string, spec contract.MCPServ
 type opened struct {
 	session *sdk.ClientSession
 	tools   []*sdk.Tool
-	old     bool // over the old SSE transport, whose stream ends when the process is frozen
+	old     bool         // over the old SSE transport, whose stream ends when the process is frozen
+	changed *atomic.Bool // the server has said that it offers others now
 	end     context.CancelFunc
 }
 
@@ -61,10 +63,11 @@ func (l *link) dial(ctx context.Context) (o opened, err error) {
 		}
 		err = refusal(err, n, context.Cause(stream))
 	}()
-	o.end = func() { end(nil) }
+	o.end, o.changed = func() { end(nil) }, new(atomic.Bool)
 	client := sdk.NewClient(&sdk.Implementation{Name: "steadfast", Version: "1"}, &sdk.ClientOptions{
 		Capabilities: &sdk.ClientCapabilities{}, MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
 	})
+	client.AddReceivingMiddleware(noting(o.changed)) // a handler of the SDK's would open a stream for it
 	o.session, err = client.Connect(stream, &sdk.StreamableClientTransport{
 		Endpoint: l.url, HTTPClient: l.client, MaxRetries: 3, DisableStandaloneSSE: true, MaxEventSize: l.max,
 	}, nil)
@@ -79,6 +82,18 @@ func (l *link) dial(ctx context.Context) (o opened, err error) {
 		err = context.DeadlineExceeded
 	}
 	return o, err
+}
+
+// noting notes that the server says its tools have changed.
+func noting(changed *atomic.Bool) sdk.Middleware {
+	return func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+			if method == "notifications/tools/list_changed" {
+				changed.Store(true)
+			}
+			return next(ctx, method, r)
+		}
+	}
 }
 
 // onlyOld reports whether a server answers the first request of the current transport as one does that knows only the old one.

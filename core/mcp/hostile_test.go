@@ -62,6 +62,26 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// TestTheRoomOfAllTools: each is within its limits, and all together would not leave a model room for anything else.
+func TestTheRoomOfAllTools(t *testing.T) {
+	long := `{"type":"object","properties":{"a":{"description":"` + strings.Repeat("x", 30_000) + `"}}}`
+	var add []func(*sdk.Server)
+	for i := range 20 {
+		add = append(add, adding(fmt.Sprintf("wide%02d", i), long, answering("wide")))
+	}
+	s := one(t, serve(t, streamable(newServer(add...))))
+	size := 0
+	for _, remote := range s.Tools() {
+		size += len(remote.Spec().Description) + len(remote.Spec().Schema)
+	}
+	if size > mcp.MaxDescribed || size < mcp.MaxDescribed/2 || !strings.Contains(s.Note(), "cannot be used: ") {
+		t.Errorf("%d tools of %d bytes, note %q", len(s.Tools()), size, s.Note())
+	}
+	if got := text(t, s, "lab__greet", `{"name":"ada"}`); got != "hello ada" {
+		t.Errorf("greet = %q", got)
+	}
+}
+
 // TestAnswersOfSize: 5 MB are cut for the model, which is told, and what is over the limit is not read; the server stays in use.
 func TestAnswersOfSize(t *testing.T) {
 	for name, transport := range map[string]func(*sdk.Server) http.Handler{"stateful": streamable, "stateless": stateless, "sse": sse} {

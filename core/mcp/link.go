@@ -50,7 +50,7 @@ func (l *link) current() (generation int, tools []*sdk.Tool) {
 func (l *link) kept() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return !l.old && !l.closed
+	return !l.old && !l.closed && !l.changed.Load()
 }
 
 // call calls a tool by the server's own name for it. When the server has forgotten the session, or the connection had ended

@@ -31,8 +31,12 @@ const (
 	DefaultMaxAnswer      = 8 << 20 // bytes
 )
 
-// MaxTools is how many tools the servers of one session may have together; those beyond are left out.
-const MaxTools = 512
+// MaxTools is how many tools the servers of one session may have together, MaxDescribed how many bytes their descriptions and schemas.
+// Those beyond are left out: a model reads them all in every step.
+const (
+	MaxTools     = 512
+	MaxDescribed = 256 << 10
+)
 
 // Dialer connects to servers. The zero value is ready: it allows the hosts of the environment's MCP_ALLOWED_HOSTS, which are none
 // if it is not set. It is safe for concurrent use.
@@ -134,7 +138,7 @@ func (d Dialer) filled() Dialer {
 
 // offer makes the tools of all servers, in the order of the labels.
 func (s *Servers) offer(d Dialer) {
-	taken := map[string]bool{}
+	taken, described := map[string]bool{}, 0
 	for _, l := range s.links {
 		_, listed := l.current()
 		for _, t := range listed {
@@ -144,6 +148,8 @@ func (s *Servers) offer(d Dialer) {
 				err = errors.New("another tool has its name")
 			case err == nil && len(s.tools) == MaxTools:
 				err = fmt.Errorf("there are more than %d tools", MaxTools)
+			case err == nil && described+r.size() > MaxDescribed:
+				err = fmt.Errorf("the descriptions of all tools are larger than %d bytes", MaxDescribed)
 			}
 			if err != nil {
 				s.leftOut++
@@ -151,6 +157,7 @@ func (s *Servers) offer(d Dialer) {
 				continue
 			}
 			taken[r.spec.Name] = true
+			described += r.size()
 			s.tools = append(s.tools, tool.Timeout(tool.RetryReads(r, 0, 0), d.CallTimeout))
 		}
 	}

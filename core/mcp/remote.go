@@ -91,6 +91,9 @@ func schemaOf(schema any) (json.RawMessage, error) {
 	return raw, nil
 }
 
+// size is how much a model reads of the tool, in bytes.
+func (r *remote) size() int { return len(r.spec.Description) + len(r.spec.Schema) }
+
 // Spec describes the tool.
 func (r *remote) Spec() tool.Spec { return r.spec }
 

@@ -128,7 +128,11 @@ func text(t *testing.T, s *mcp.Servers, name, input string) string {
 }
 
 func call(ctx context.Context, s *mcp.Servers, name, input string) (string, error) {
-	found, unknown := tool.Registry(s.Tools()).Pick(name)
+	return calling(ctx, s.Tools(), name, input)
+}
+
+func calling(ctx context.Context, tools []tool.Tool, name, input string) (string, error) {
+	found, unknown := tool.Registry(tools).Pick(name)
 	if len(unknown) > 0 {
 		return "", errNoTool
 	}

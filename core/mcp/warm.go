@@ -78,7 +78,7 @@ func (w *Warm) take(k *kept) (found bool) {
 	var over, rest []kept
 	for _, old := range w.kept {
 		switch {
-		case now.Sub(old.since) >= life, old.session == k.session && old.specs != k.specs:
+		case now.Sub(old.since) >= life, old.session == k.session && old.specs != k.specs, !old.servers.keepable():
 			over = append(over, old)
 		case !found && old.session == k.session:
 			*k, found = old, true
@@ -128,8 +128,8 @@ func closeAll(all []kept) error {
 	return errors.Join(errs...)
 }
 
-// keepable reports whether a later turn may use the servers: one that is missing is to be tried again then, and the stream of an
-// old transport does not outlive a pause of the process.
+// keepable reports whether a later turn may use the servers: one that is missing, or whose tools have changed, is to be asked again
+// then, and the stream of an old transport does not outlive a pause of the process.
 func (s *Servers) keepable() bool {
 	for _, l := range s.links {
 		if !l.kept() {
