@@ -161,6 +161,8 @@ func refusal(status int, body []byte, method, target string) *Error {
 		e.Code, e.Message = "not_found", fmt.Sprintf("%s %s is not a route there: check --url", method, target)
 	case status == http.StatusRequestEntityTooLarge:
 		e.Code = "limit"
+	case status == http.StatusTooManyRequests: // the gateway's own: it passes
+		e.Code, e.Message = "unavailable", "the stack is asked too often now: try again in a moment"
 	case status >= 500:
 		e.Code, e.Message = "unavailable", fmt.Sprintf("%s %s failed with status %d: %s", method, target, status, e.Message)
 		if status == http.StatusInternalServerError {

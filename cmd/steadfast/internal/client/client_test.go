@@ -28,6 +28,7 @@ func TestRefusalsAreExplained(t *testing.T) {
 		{"the gateway's for a crash", `{"message":"Internal Server Error"}`, 500, "internal", "status 500: Internal Server Error"},
 		{"denied without code", `{"message":"Forbidden"}`, 403, "denied", "Forbidden"},
 		{"too large", `{"message":"Request Entity Too Large"}`, 413, "limit", "Too Large"},
+		{"too often", `{"message":"Too Many Requests"}`, 429, "unavailable", "asked too often"},
 		{"no JSON", `<html>`, 418, "invalid", "refused with status 418"},
 	}
 	for _, tt := range tests {
