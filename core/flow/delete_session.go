@@ -2,6 +2,7 @@ package flow
 
 import (
 	"context"
+	"time"
 
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
@@ -16,13 +17,24 @@ type DeleteSession struct {
 	Alarms Alarms // nil: those of its reminders are left to themselves
 }
 
-// Do deletes it; a call that is cut off may be repeated, and the sweep finishes it anyway. Faults: NotFound, Denied, Unavailable.
+// What a deletion takes of a call's time.
+const (
+	purgeReserve = 3 * time.Second  // of an invocation that deletes, kept for its answer
+	purgeShare   = 15 * time.Second // of a sweep, for each session: others wait too
+)
+
+// Do deletes it: from then on it is gone for everybody. How long its rows take depends on their number: what a call has no time for the
+// sweep removes. A call that is cut off may be repeated. Faults: NotFound, Denied, Unavailable.
 func (f DeleteSession) Do(ctx context.Context, in SessionOf) (struct{}, error) {
 	if err := contract.CheckID("sessionId", in.SessionID); err != nil {
 		return struct{}{}, err
 	}
 	s, err := racing(ctx, func() (session.State, bool, error) { return f.try(ctx, in) })
 	if err != nil {
+		return struct{}{}, err
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		_, err = f.purgeFor(ctx, time.Until(deadline)-purgeReserve, f.Alarms, s)
 		return struct{}{}, err
 	}
 	return struct{}{}, f.purge(ctx, f.Alarms, s)
@@ -59,6 +71,18 @@ func (e Edges) adoptConfigured(ctx context.Context, in SessionOf) error {
 		return err
 	}
 	return e.adopt(ctx, in.SessionID, in.Caller)
+}
+
+// purgeFor is purge for so long. done is false when that was not enough: the session is due, and the sweep goes on.
+func (e Edges) purgeFor(ctx context.Context, d time.Duration, alarms Alarms, s session.State) (done bool, err error) {
+	within, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	err = e.purge(within, alarms, s)
+	if err != nil && within.Err() != nil && ctx.Err() == nil {
+		e.log().InfoContext(ctx, "a deletion goes on in the sweep", "session", s.SessionID)
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // purge finishes the session's tasks and removes its rows, also from the line for places, and its reminders; the tombstone stays.

@@ -26,7 +26,11 @@ type Recover struct {
 // Found counts what a sweep did, by remedy.
 type Found map[string]int
 
-// Do sweeps once. One bad row does not keep the others waiting; what failed is in the error. Faults: Unavailable.
+// sweepReserve is what of an invocation's time is left when a sweep begins with no further row.
+const sweepReserve = 5 * time.Second
+
+// Do sweeps once. One bad row does not keep the others waiting; what failed is in the error. Where there is more to do than time, each
+// sweep begins with other rows than the one before, a minute ago. Faults: Unavailable.
 func (f Recover) Do(ctx context.Context, _ struct{}) (Found, error) {
 	found := Found{}
 	limit := f.PerShard
@@ -34,12 +38,17 @@ func (f Recover) Do(ctx context.Context, _ struct{}) (Found, error) {
 		limit = 200
 	}
 	var failed error
-	for shard := range key.DueShards {
-		keys, err := f.Table.Due(ctx, shard, f.Now(), limit)
+	first := int(f.Now().Unix() / 60 % key.DueShards)
+	for n := range key.DueShards {
+		keys, err := f.Table.Due(ctx, (first+n)%key.DueShards, f.Now(), limit)
 		if err != nil {
 			return found, err
 		}
 		for _, k := range keys {
+			if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < sweepReserve {
+				f.log().WarnContext(ctx, "more is due than a sweep has time for: the next one goes on")
+				return found, failed
+			}
 			remedy, err := f.one(ctx, k)
 			if err != nil {
 				f.log().ErrorContext(ctx, "sweep", "row", k.SK, "error", err)
@@ -86,8 +95,8 @@ func (f Recover) session(ctx context.Context, id string) (string, error) {
 	}
 	remedy, change := s.Sweep(f.Now(), max(time.Minute, task.Backoff(s.Tries)))
 	if remedy == session.Forget { // before it is forgotten: what a late worker may have brought back goes
-		if err := f.purge(ctx, f.Alarms, s); err != nil {
-			return "", err
+		if done, err := f.purgeFor(ctx, purgeShare, f.Alarms, s); !done || err != nil {
+			return "session " + string(session.Purge), err
 		}
 	}
 	if done, err := f.rearm(ctx, remedy != session.LeaveAlone, store.ChangeState(change)); done || err != nil {
@@ -95,7 +104,7 @@ func (f Recover) session(ctx context.Context, id string) (string, error) {
 	}
 	switch remedy {
 	case session.Purge:
-		err = f.purge(ctx, f.Alarms, s)
+		_, err = f.purgeFor(ctx, purgeShare, f.Alarms, s)
 	case session.Publish:
 		err = f.publishOwed(ctx, change.To)
 	case session.Trigger:
