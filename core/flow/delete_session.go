@@ -85,7 +85,8 @@ func (e Edges) purgeFor(ctx context.Context, d time.Duration, alarms Alarms, s s
 	return err == nil, err
 }
 
-// purge finishes the session's tasks and removes its rows, also from the line for places, and its reminders; the tombstone stays.
+// purge finishes the session's tasks and removes its rows, also from the line for places, what leads to it from its channel, and its
+// reminders; the tombstone stays.
 func (e Edges) purge(ctx context.Context, alarms Alarms, s session.State) error {
 	if s.Task != nil {
 		if err := e.finishDeleted(ctx, *s.Task, s.SessionID); err != nil {
@@ -94,6 +95,11 @@ func (e Edges) purge(ctx context.Context, alarms Alarms, s session.State) error 
 	}
 	if s.Queued {
 		if err := e.leaveLine(ctx, s); err != nil {
+			return err
+		}
+	}
+	if s.ChannelKey != "" {
+		if err := e.Table.DropContinuation(ctx, s.Channel, s.ChannelKey, s.SessionID); err != nil {
 			return err
 		}
 	}

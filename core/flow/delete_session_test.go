@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/flow"
 	"github.com/steadfast-agents/steadfast/core/key"
 	"github.com/steadfast-agents/steadfast/core/session"
 	"github.com/steadfast-agents/steadfast/internal/stage"
@@ -81,6 +83,31 @@ func TestALongDeletionKeepsNoSweepFromTheOthers(t *testing.T) {
 		}
 		if due := s.State(id).DueSK; due != "" || left(s) != 0 {
 			t.Errorf("%d rows left, due %q: it is never forgotten", left(s), due)
+		}
+	})
+}
+
+// TestNothingLeadsToADeletedConversation: its channel's key begins another, which an earlier one's deletion leaves alone.
+func TestNothingLeadsToADeletedConversation(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		say := func() string {
+			got, err := flow.Receive{Edges: s.Edges}.Do(ctx, flow.ReceiveIn{Channel: "gh", Caller: stage.User, Message: contract.Message{Text: "hi", ContinuationToken: "pr:1"}})
+			must(t, err)
+			return got.SessionID
+		}
+		forget := func(sessionID string) {
+			_, err := flow.DeleteSession{Edges: s.Edges}.Do(ctx, flow.SessionOf{SessionID: sessionID, Caller: stage.User})
+			must(t, err)
+		}
+		first := say()
+		forget(first)
+		if rows := s.Dynamo.Items("CONTINUATION#"); len(rows) != 0 {
+			t.Errorf("%d rows lead somewhere", len(rows))
+		}
+		second := say()
+		forget(first)
+		if third := say(); second == first || third != second {
+			t.Errorf("the conversations are %s, %s, %s", first, second, third)
 		}
 	})
 }

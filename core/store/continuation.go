@@ -35,3 +35,12 @@ func (t Table) PutContinuation(channel, token string, was, to Continuation) Writ
 	}
 	return w
 }
+
+// DropContinuation makes a channel's key lead nowhere, if it leads to the conversation. Idempotent. Faults: Unavailable.
+func (t Table) DropContinuation(ctx context.Context, channel, token, sessionID string) error {
+	err := t.Commit(ctx, Write{key: key.Continuation(channel, token), del: true, cond: new(cond.Eq("sessionId", sessionID))})
+	if fault.Is(err, fault.Conflict) {
+		return nil
+	}
+	return err
+}

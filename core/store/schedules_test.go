@@ -123,6 +123,15 @@ func TestContinuation(t *testing.T) {
 		}
 		wants(t, "elsewhere", put(one, two), "")
 		wants(t, "from where it led", put(one, two), fault.Conflict)
+		wants(t, "dropped for the first", b.DropContinuation(t.Context(), "gh", "pr:1", "s-1"), "")
+		if got, err := b.Continuation(t.Context(), "gh", "pr:1"); err != nil || got != two {
+			t.Errorf("Continuation = %+v, %v", got, err)
+		}
+		wants(t, "dropped", b.DropContinuation(t.Context(), "gh", "pr:1", "s-2"), "")
+		wants(t, "dropped again", b.DropContinuation(t.Context(), "gh", "pr:1", "s-2"), "")
+		_, err = b.Continuation(t.Context(), "gh", "pr:1")
+		wants(t, "nowhere", err, fault.NotFound)
+		wants(t, "and somewhere", put(store.Continuation{}, two), "")
 		b.clock.Advance(2 * time.Hour)
 		_, err = b.Continuation(t.Context(), "gh", "pr:1")
 		wants(t, "over", err, fault.NotFound)
