@@ -91,19 +91,28 @@ func (e Edges) readable(ctx context.Context, in SessionOf, from int64) (session.
 	return e.mine(ctx, in)
 }
 
-// events reads a session's events from an index on. A gap is the work of a deletion: the session is gone. Faults: NotFound,
-// Unavailable.
+// events reads a session's events from an index on. A gap is the work of a deletion, and the session is gone, but for the beginning of a
+// log that is older than its rows may be. Faults: NotFound, Unavailable.
 func (e Edges) events(ctx context.Context, sessionID string, from int64) iter.Seq2[contract.SessionEvent, error] {
 	return func(yield func(contract.SessionEvent, error) bool) {
 		next := from
 		for event, err := range e.Table.SessionEvents(ctx, sessionID, from) {
 			if err == nil && event.Index != next {
-				err = fault.New(fault.NotFound, "no such session")
+				err = e.begun(ctx, sessionID, next == from)
 			}
 			if !yield(event, err) || err != nil {
 				return
 			}
-			next++
+			next = event.Index + 1
 		}
 	}
+}
+
+// begun reports why the log does not go on where it was read up to; nothing where it only begins later than it was asked for.
+func (e Edges) begun(ctx context.Context, sessionID string, first bool) error {
+	s, err := e.Table.State(ctx, sessionID)
+	if err == nil && (!first || s.Phase == session.Deleted) {
+		err = fault.New(fault.NotFound, "no such session")
+	}
+	return err
 }

@@ -225,8 +225,8 @@ func TestAnInlineOutputOfThePackageStays(t *testing.T) {
 func TestPartsOfTwoFencesDoNotMix(t *testing.T) {
 	each(t, func(t *testing.T, b bench) {
 		ours, theirs := strings.Repeat("o", 800_000), strings.Repeat("t", 800_000)
-		b.commit(t, store.NewEvents("s", session.Me{Owner: "new", Fence: 4}, events(0, ours), 1))
-		err := b.Commit(t.Context(), store.NewEvents("s", session.Me{Owner: "old", Fence: 3}, events(0, theirs), 1))
+		b.commit(t, store.NewEvents("s", session.Me{Owner: "new", Fence: 4}, events(0, ours), 1<<40))
+		err := b.Commit(t.Context(), store.NewEvents("s", session.Me{Owner: "old", Fence: 3}, events(0, theirs), 1<<40))
 		wants(t, "the older owner's write", err, fault.Conflict)
 		same(t, "event", strings.Join(b.read(t, "s", 0), ""), ours)
 	})

@@ -70,7 +70,8 @@ func (t Table) EventRow(ctx context.Context, sessionID string, index int64) (Eve
 	return e, err
 }
 
-// SessionEvents reads a session's events from index on, in order and without a gap. Faults: Unavailable.
+// SessionEvents reads a session's events from index on, in order and without a gap. Those whose time is over are not there: the log
+// begins after them. Faults: Unavailable.
 func (t Table) SessionEvents(ctx context.Context, sessionID string, from int64) iter.Seq2[contract.SessionEvent, error] {
 	return func(yield func(contract.SessionEvent, error) bool) {
 		start, err := t.rowHolding(ctx, sessionID, from)
@@ -79,6 +80,9 @@ func (t Table) SessionEvents(ctx context.Context, sessionID string, from int64) 
 			return
 		}
 		for row, err := range t.query(ctx, eventsFrom(sessionID, start)) {
+			if err == nil && expired(row, t.now()) {
+				continue
+			}
 			events, err := t.eventsOf(ctx, row, err)
 			if err != nil {
 				yield(contract.SessionEvent{}, err)

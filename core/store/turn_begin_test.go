@@ -22,7 +22,7 @@ func TestTurnBegin(t *testing.T) {
 		for i, turn := range row {
 			events = append(events, contract.SessionEvent{Type: "x", Index: from + int64(i), SessionID: "s", TurnID: turn, Data: json.RawMessage(`{}`)})
 		}
-		if err := table.Commit(t.Context(), store.NewEvents("s", session.Me{}, events, 9)); err != nil {
+		if err := table.Commit(t.Context(), store.NewEvents("s", session.Me{}, events, 1<<40)); err != nil {
 			t.Fatal(err)
 		}
 	}
