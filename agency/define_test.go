@@ -51,6 +51,15 @@ func TestDefineRefusesWhatWouldDoNothing(t *testing.T) {
 			d.CommitmentLimits = agency.DefaultCommitmentLimits
 			d.CommitmentLimits.Active = 10
 		}, ""},
+		{"more of two kinds", func(d *definition) { d.CommitmentLimits.Active, d.CommitmentLimits.PerCounterpart = 10, 10 }, "ChildTasks:0"},
+		{"no promise", func(d *definition) {
+			d.CommitmentLimits = agency.DefaultCommitmentLimits
+			d.CommitmentLimits.Active = 0
+		}, ""},
+		{"a cooldown that has passed", func(d *definition) {
+			d.CommitmentLimits = agency.DefaultCommitmentLimits
+			d.CommitmentLimits.ReconsiderCooldown = -1
+		}, "ReconsiderCooldown:-1ns"},
 		{"more history", func(d *definition) { d.AgendaLimits.History = 50 }, "AgendaLimits {Active:0 History:50} pursue nothing"},
 		{"no history", func(d *definition) { d.AgendaLimits.Active = 5 }, ""},
 		{"no handler", func(d *definition) { d.Tasks["audit"] = nil }, `the handler of "audit" is nil`},

@@ -59,9 +59,18 @@ func (l AgendaLimits) problems() (all []string) {
 	return all
 }
 
-// problems are limits under which no promise is ever made, or is lost at once.
+// problems are limits under which no promise is kept: some fields were set, and the others were meant to keep their defaults. One zero
+// may be meant.
 func (l CommitmentLimits) problems() (all []string) {
-	if l.Active <= 0 || l.PerCounterpart <= 0 || l.ChildTasks <= 0 || l.StaleQueue <= 0 || l.History < 0 || l.ReconsiderCooldown < 0 || l.MaxReconsiderations < 0 {
+	zeros, least := 0, 0
+	for _, n := range []int{l.Active, l.PerCounterpart, l.ChildTasks, int(l.StaleQueue), l.History, int(l.ReconsiderCooldown), l.MaxReconsiderations} {
+		least = min(least, n)
+		if n == 0 {
+			zeros++
+		}
+	}
+	closed := l.Active == 0 || l.PerCounterpart == 0 || l.ChildTasks == 0 || l.StaleQueue == 0
+	if least < 0 || closed && zeros > 1 {
 		all = append(all, fmt.Sprintf("CommitmentLimits %+v keep no promise: begin with DefaultCommitmentLimits", l))
 	}
 	return all
