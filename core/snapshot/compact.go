@@ -11,8 +11,9 @@ import (
 // Place is a block of a message: messages[Message].Content[Block].
 type Place struct{ Message, Block int }
 
-// Keeper says which blocks of a history are never left out. A call and its result stay together if it names one of them.
-type Keeper func(messages []model.Message) []Place
+// Keeper says which blocks of a history are never left out, bytes being what the history may take; bytes 0: which are never cut.
+// A call and its result stay together if it names one of them.
+type Keeper func(messages []model.Message, bytes int) []Place
 
 // Compaction is a history about to be made shorter.
 type Compaction struct {
@@ -101,7 +102,7 @@ func (c Compaction) With(summary string) []model.Message {
 func (c Compaction) pins(messages []model.Message) map[Place]bool {
 	pins := map[Place]bool{}
 	if c.keep != nil {
-		for _, p := range c.keep(messages) {
+		for _, p := range c.keep(messages, c.bytes) {
 			pins[p] = true
 		}
 	}
@@ -178,7 +179,7 @@ func (c Compaction) shrink(messages []model.Message) []model.Message {
 	}
 	kept := map[Place]bool{}
 	if c.keep != nil {
-		for _, p := range c.keep(messages) {
+		for _, p := range c.keep(messages, 0) {
 			kept[p] = true
 		}
 	}

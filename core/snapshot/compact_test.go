@@ -36,7 +36,7 @@ func tell(messages []model.Message) []string {
 
 // keeping keeps the results with these ids and the texts that begin with "keep".
 func keeping(ids ...string) snapshot.Keeper {
-	return func(messages []model.Message) (places []snapshot.Place) {
+	return func(messages []model.Message, _ int) (places []snapshot.Place) {
 		for i, m := range messages {
 			for j, b := range m.Content {
 				if strings.HasPrefix(b.Text, "keep") || b.ToolResult != nil && strings.Contains(" "+strings.Join(ids, " ")+" ", " "+b.ToolResult.ID+" ") {
@@ -179,7 +179,7 @@ func TestP09CompactedHistoriesAreSound(t *testing.T) {
 // staying gives what keep names.
 func staying(messages []model.Message, keep snapshot.Keeper) []string {
 	var all []string
-	for _, p := range keep(messages) {
+	for _, p := range keep(messages, 0) {
 		all = append(all, fmt.Sprint(tell([]model.Message{{Role: model.User, Content: messages[p.Message].Content[p.Block : p.Block+1]}})))
 	}
 	return all

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/loop"
@@ -77,7 +78,7 @@ func (o *owner) fit(ctx context.Context, s setup, h snapshot.History) (snapshot.
 	if err != nil {
 		return h, err
 	}
-	segment := o.segment(plan.With(summary)...)
+	segment := o.segment(plan.With(o.withLost(ctx, summary, h.Messages, plan))...)
 	segment.Full, segment.Base, segment.State = true, "", h.State
 	p := session.Progress{Tip: segment.ID, NextIndex: o.next, Spent: spent}
 	if err := o.commit(ctx, o.state.Checkpoint(o.me, p, o.Now()), true, store.NewSegment(o.id, *segment, o.Now())); err != nil {
@@ -87,6 +88,19 @@ func (o *owner) fit(ctx context.Context, s setup, h snapshot.History) (snapshot.
 	o.remember(segment)
 	o.log.InfoContext(ctx, "history made shorter", "turn", o.state.TurnID(), "messages", len(plan.Dropped), "summary", len(summary), "before", h.Bytes, "after", o.history.Bytes)
 	return *o.history, nil
+}
+
+// withLost adds to a summary which skills the model has to activate again, because there was no room for their instructions.
+func (o *owner) withLost(ctx context.Context, summary string, before []model.Message, plan snapshot.Compaction) string {
+	k, err := o.knowSkills(ctx)
+	if err != nil { // they were read when the turn was set up
+		return summary
+	}
+	lost := k.set.Lost(before, plan.With(""))
+	if len(lost) == 0 {
+		return summary
+	}
+	return strings.TrimSpace(summary + "\n\nThe instructions of these skills are no longer in the conversation. Activate them again before going on with them: " + strings.Join(lost, ", "))
 }
 
 // over reports whether the open turn's history is to be made shorter before the model is asked again.
@@ -141,10 +155,10 @@ func (o *owner) callPrefix(h snapshot.History) string {
 	return fmt.Sprintf("call-%d", o.state.TurnSeq)
 }
 
-// activations are the instructions of skills: they stay word for word.
-func activations(messages []model.Message) []snapshot.Place {
+// activations are the instructions of skills: they stay word for word, the newest of each, in a quarter of the room.
+func activations(messages []model.Message, bytes int) []snapshot.Place {
 	var places []snapshot.Place
-	for _, a := range skill.Activations(messages) {
+	for _, a := range skill.Kept(messages, bytes/4) {
 		places = append(places, snapshot.Place{Message: a.Message, Block: a.Block})
 	}
 	return places

@@ -3,6 +3,7 @@ package turn_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/model"
+	"github.com/steadfast-agents/steadfast/core/skill"
 	"github.com/steadfast-agents/steadfast/core/snapshot"
 	"github.com/steadfast-agents/steadfast/core/turn"
 	"github.com/steadfast-agents/steadfast/internal/fake"
@@ -160,6 +162,66 @@ func TestSkillsStayWordForWord(t *testing.T) {
 		}
 		if got := turnResults(t, ctx, s, id); !strings.Contains(got[len(got)-1], "already active") {
 			t.Errorf("a skill that is there is not known: %s", got[len(got)-1])
+		}
+	})
+}
+
+// TestASkillThatIsCalledOften: each call puts its instructions into the conversation once more, and only the newest count.
+func TestASkillThatIsCalledOften(t *testing.T) {
+	const bytes = 6000
+	bubble(t, summing(helpful), func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		skilled(s, skill.Skill{Name: "fix", Description: "Fixes.", Markdown: "Fix $ARGUMENTS. " + strings.Repeat("Do it well. ", 40)})
+		room(s, bytes)
+		for i := range 40 {
+			say(t, ctx, s, fmt.Sprintf("/fix bug %d", i))
+		}
+		_, others := asked(s)
+		for i, r := range others {
+			if size := snapshot.Size(r.Messages...); size > bytes+1000 {
+				t.Fatalf("request %d has %d bytes of history, want at most about %d", i, size, bytes)
+			}
+		}
+		if got := len(told(t, s, id, "turn.completed")); got != 40 {
+			t.Errorf("%d turns are complete", got)
+		}
+	})
+}
+
+// TestSkillsThatTakeTooMuchRoom: the oldest go, the model is told which, and what it activates again is given again.
+func TestSkillsThatTakeTooMuchRoom(t *testing.T) {
+	const bytes = 8000
+	bubble(t, summing(obedient), func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		var list []skill.Skill
+		for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
+			list = append(list, skill.Skill{Name: name, Description: "d", Markdown: name + " is done so. " + strings.Repeat("Do it well. ", 100)})
+		}
+		skilled(s, list...)
+		room(s, bytes)
+		for _, one := range list {
+			say(t, ctx, s, "use "+one.Name)
+		}
+		for range 10 {
+			say(t, ctx, s, strings.Repeat("words ", 50))
+		}
+		all := jsonOf(t, lastRequest(s).Messages)
+		if size := len(all); size > bytes+1000 || !strings.Contains(all, "f is done so.") || strings.Contains(all, "a is done so.") {
+			t.Errorf("the model has %d bytes: %s", size, all)
+		}
+		_, others := asked(s)
+		var lost []string
+		for _, r := range others {
+			_, names, noted := strings.Cut(r.Messages[0].PlainText(), "no longer in the conversation. Activate them again before going on with them: ")
+			if names, _, _ = strings.Cut(names, "\n"); noted && !slices.Contains(lost, names) {
+				lost = append(lost, names)
+			}
+		}
+		if diff := cmp.Diff("a, b, c, d, e", strings.Join(lost, ", ")); diff != "" {
+			t.Errorf("the model is told that these are lost (-want +got):\n%s", diff)
+		}
+		say(t, ctx, s, "use f")
+		say(t, ctx, s, "use a")
+		if got := turnResults(t, ctx, s, id); !strings.Contains(got[len(got)-2], "already active") || !strings.Contains(got[len(got)-1], "a is done so.") {
+			t.Errorf("f, which stayed: %q; a, which went: %q", got[len(got)-2], got[len(got)-1])
 		}
 	})
 }
