@@ -143,6 +143,46 @@ func TestExplorePausedThenResumed(t *testing.T) {
 	}, "fulfilled")
 }
 
+// A pause that begins between a promise and its task drops the task, not the promise: it is kept after the pause, at the next check-in,
+// wherever work is cut off.
+func TestExploreDroppedThenResumed(t *testing.T) {
+	fake.Explore(t, fake.Flow{Name: "paused, dropped, resumed", New: func() *fake.Run {
+		w := newWorld(nil)
+		w.goesOn = w.clock.Now().Add(2 * time.Hour)
+		dropped := func() (n int) {
+			for _, one := range w.tasks() {
+				if one.Error == "paused" {
+					n++
+				}
+			}
+			return n
+		}
+		w.review = func(c *ctxOf) error {
+			if _, err := c.Promise(w.promise(c)); err != nil || w.clock.Now().After(w.goesOn) {
+				return err
+			}
+			defer w.clock.Advance(10 * time.Second) // until every worker knows
+			return w.table.PauseAgency(c, "reviewer", true)
+		}
+		return &fake.Run{
+			World: w.World, Recover: w.round,
+			End: func() string { // which tasks were dropped depends on where work was cut off, before the pause or in it
+				if b := w.book("ann"); len(b) == 1 {
+					return string(b[0].Status)
+				}
+				return "no promise"
+			},
+			Check: func() error {
+				if b := w.book("ann"); len(b) != 1 || b[0].Status != agency.CommitmentFulfilled || w.Disturbed() == 0 && dropped() == 0 {
+					return fmt.Errorf("the promise is %+v, %d tasks were dropped", b, dropped())
+				}
+				return w.check()
+			},
+			Do: func(ctx context.Context) error { return checkedIn(ctx, w) },
+		}
+	}})
+}
+
 // What a decision costs: for each agent one transaction, the send and its mark; a redelivery only reads.
 func TestWhatADecisionWrites(t *testing.T) {
 	isolated(t, func(d *definition) {
