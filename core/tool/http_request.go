@@ -133,9 +133,10 @@ func (h HTTPRequest) send(ctx Context, in httpRequestIn) (httpRequestOut, error)
 	out := httpRequestOut{Status: resp.StatusCode, Headers: toldHeaders(resp.Header)}
 	switch {
 	case err != nil:
+		body = []byte(trimTail(string(body)))
 		out.Truncated = "the answer broke off"
 	case int64(len(body)) > most:
-		body = body[:most]
+		body = []byte(trimTail(string(body[:most])))
 		out.Truncated = fmt.Sprintf("the answer is longer than %d bytes", most)
 	}
 	out.Body = bodyText(resp.Header.Get("Content-Type"), body)

@@ -1,6 +1,8 @@
 package tool_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -183,6 +186,9 @@ func TestP27LongAnswers(t *testing.T) {
 		switch r.URL.Path {
 		case "/text":
 			_, _ = io.WriteString(w, "begin"+long+"end")
+		case "/json":
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `"ab`+long+`"`)
 		case "/quotes":
 			_, _ = io.WriteString(w, strings.Repeat(`"\`, 30_000))
 		case "/latin":
@@ -212,6 +218,9 @@ func TestP27LongAnswers(t *testing.T) {
 	}
 	if whole := get("/text", 10_000_000); !strings.HasSuffix(whole.Body, "😀end") || whole.Truncated != "the middle of the body was cut" {
 		t.Errorf("5 MB of text, read whole: %q, ends %.20q", whole.Truncated, whole.Body[len(whole.Body)-20:])
+	}
+	if json := get("/json", 0); !strings.HasPrefix(json.Body, `"ab😀`) || !utf8.ValidString(json.Body) {
+		t.Errorf("5 MB of JSON, cut within a character: begins %.40q", json.Body)
 	}
 	if quotes := get("/quotes", 0); len(quotes.Body) < 5_000 {
 		t.Errorf("text that grows as JSON: %d bytes are left", len(quotes.Body))
@@ -259,5 +268,58 @@ func TestHTTPRequestWaits(t *testing.T) {
 	h.AllowHosts = []string{"http://" + nobody.Addr().String()}
 	if _, err := request(t, h, `{"url":"http://`+nobody.Addr().String()+`"}`); fault.ReasonOf(err) != "http_failed" {
 		t.Errorf("nobody answers: %v", err)
+	}
+}
+
+// TestHTTPRequestsAreBounded: what is small on the line and large when it is unpacked, and an answer that never ends.
+func TestHTTPRequestsAreBounded(t *testing.T) {
+	var bomb bytes.Buffer
+	packer := gzip.NewWriter(&bomb)
+	for range 4 {
+		_, _ = packer.Write(bytes.Repeat([]byte("boom "), 1<<20))
+	}
+	_ = packer.Close()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		if r.URL.Path == "/bomb" {
+			w.Header().Set("Content-Encoding", "gzip")
+			_, _ = w.Write(bomb.Bytes())
+			return
+		}
+		for r.Context().Err() == nil {
+			_, _ = io.WriteString(w, "drop ")
+			w.(http.Flusher).Flush()
+			time.Sleep(time.Millisecond)
+		}
+	}))
+	defer server.Close()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got, err := request(t, reaching(server), `{"url":"`+server.URL+`/bomb"}`)
+	runtime.ReadMemStats(&after)
+	if err != nil || !strings.HasPrefix(got.Body, "boom boom ") || got.Truncated != "the answer is longer than 1048576 bytes" {
+		t.Errorf("20 MB in %d bytes: %.20q, %q, %v", bomb.Len(), got.Body, got.Truncated, err)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 12<<20 {
+		t.Errorf("it took %d bytes of memory", took)
+	}
+	h := reaching(server)
+	h.Timeout = 200 * time.Millisecond
+	if got, err = request(t, h, `{"url":"`+server.URL+`/drip"}`); err != nil || !strings.HasPrefix(got.Body, "drop ") || got.Truncated != "the answer broke off" {
+		t.Errorf("an answer without an end: %.20q, %q, %v", got.Body, got.Truncated, err)
+	}
+}
+
+// TestNoProxyIsHeeded: a proxy would be asked for addresses that nobody has judged.
+func TestNoProxyIsHeeded(t *testing.T) {
+	proxy := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("the proxy is asked for %s", r.URL) }))
+	defer proxy.Close()
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy"} {
+		t.Setenv(name, proxy.URL)
+	}
+	nobody := tool.HTTPRequest{AllowHosts: []string{"http://tool.example.com", proxy.Listener.Addr().String()}, Timeout: time.Second,
+		Lookup: func(context.Context, string) ([]netip.Addr, error) { return []netip.Addr{netip.MustParseAddr("169.254.169.254")}, nil }}
+	if _, err := request(t, nobody, `{"url":"http://tool.example.com/"}`); !fault.Is(err, fault.Denied) {
+		t.Errorf("a name of the inside: %v, want it blocked", err)
 	}
 }
