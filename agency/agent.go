@@ -119,9 +119,14 @@ func (a *Agent) CheckInEvent(now time.Time) (contract.RawEvent, error) {
 	return contract.RawEvent{Source: a.source, DetailType: CheckInDetailType, Time: now, Detail: detail}, err
 }
 
-// EmitCheckIn publishes the check-in of now. Safe to repeat: agents answer once per slot. Faults: Invalid, Unavailable.
+// early is by how much the clock here may be behind that of the schedule which calls at a slot: the slot that begins within it counts as
+// begun. Else its check-in would be the last slot's, which all agents have answered.
+const early = time.Minute
+
+// EmitCheckIn publishes the check-in of now, or of the slot that begins within a minute. Safe to repeat: agents answer once per slot.
+// Faults: Invalid, Unavailable.
 func (a *Agent) EmitCheckIn(ctx context.Context) error {
-	e, err := a.CheckInEvent(a.now())
+	e, err := a.CheckInEvent(a.now().Add(early))
 	if err == nil && a.bus.EventBridge == nil {
 		err = fault.New(fault.Invalid, "agent type %s has no Bus", a.name)
 	}

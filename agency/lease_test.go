@@ -197,6 +197,36 @@ func TestEmitCheckIn(t *testing.T) {
 	}
 }
 
+// A schedule that calls at a slot whose time this clock has not reached emits that slot, and none is lost: one a day for each of three days.
+func TestEmitCheckInOnASlowClock(t *testing.T) {
+	for _, late := range []time.Duration{-59 * time.Second, -time.Millisecond, 0, 40 * time.Second, time.Hour} {
+		isolated(t, func(d *definition) {
+			d.CheckIn.Schedule = agency.CheckInSchedule{TimeZone: "UTC", Slots: []agency.CheckInSlot{{Slot: "noon", Hour: 12}}}
+		}, func(t *testing.T, w *world) {
+			for day := range 3 {
+				w.clock.Set(time.Date(2026, 1, 2+day, 12, 0, 0, 0, time.UTC).Add(late * time.Duration(day%2))) // not every clock is slow
+				if err := w.agent.EmitCheckIn(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := w.bus.Drain(t.Context(), w.handle); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if len(w.ended) != 3 {
+				t.Errorf("called %s after the slot: %d check-ins in three days", late, len(w.ended))
+			}
+			w.settle(t)
+			w.sound(t)
+			for _, e := range w.bus.Of(agency.CheckInDetailType) {
+				d := read[struct{ Date, At string }](t, e.Detail)
+				if d.At != d.Date+"T12:00:00.000Z" {
+					t.Errorf("called %s after the slot, it told %+v", late, d)
+				}
+			}
+		})
+	}
+}
+
 // A delayed task that is delivered before its time runs at its time.
 func TestADelayedTaskIsNotEarly(t *testing.T) {
 	for _, delay := range []time.Duration{-time.Second, 40 * time.Second, 3 * time.Hour} {
