@@ -157,7 +157,7 @@ func TestLostAttemptInATerminal(t *testing.T) {
 	r := at(t)("")
 	r.run(t, 0, "chat", "hello", "--url", s.URL)
 	same(t, "stdout", r.out.String(), "Yes. It i\nYes. It is.\n")
-	same(t, "stderr", r.err.String(), "[the answer broke off and begins again]\n")
+	same(t, "stderr", r.err.String(), "[the answer broke off: what was shown of it does not count]\n")
 }
 
 func TestConversationAtATerminal(t *testing.T) {

@@ -48,6 +48,7 @@ type hostInfo struct {
 	Bus    string `json:"bus"`
 	Issuer string `json:"issuer"`
 	Region string `json:"region"`
+	Model  string `json:"model,omitempty"`
 }
 
 // Run implements the command.

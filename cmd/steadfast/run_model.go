@@ -28,7 +28,8 @@ func (o oneShot) open(ctx context.Context, c *cli) (bedrock.Model, func(), error
 	if err != nil {
 		return bedrock.Model{}, nil, err
 	}
-	return bedrock.Model{Client: bedrockruntime.NewFromConfig(localAWS(info.AWS, info.Region)), ID: o.Model}, func() {}, nil
+	id := cmp.Or(o.Model, info.Model)
+	return bedrock.Model{Client: bedrockruntime.NewFromConfig(localAWS(info.AWS, info.Region)), ID: id}, func() {}, nil
 }
 
 // priced is the model with what it costs, by the stack's price list. Models of this machine have no price.

@@ -19,7 +19,7 @@ func (v *voice) listener(s *surroundings) client.Listener {
 		Text: func(piece string) { v.text(s, piece) },
 		Tool: func(name string) { v.aside(s, "[%s]", name) },
 		Again: func(kept string) {
-			v.aside(s, "[the answer broke off and begins again]")
+			v.aside(s, "[the answer broke off: what was shown of it does not count]")
 			v.text(s, kept)
 		},
 		Dropped: func(cause, err error) {

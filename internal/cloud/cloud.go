@@ -6,6 +6,7 @@
 package cloud
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,6 +68,7 @@ type Info struct {
 	Bus    string `json:"bus"`    // name of the bus that the rules listen on
 	Issuer string `json:"issuer"` // of the tokens
 	Region string `json:"region"`
+	Model  string `json:"model,omitempty"` // id of the model that the functions ask by default
 }
 
 // Cloud is a running local cloud. Make one with Start; all methods are safe for concurrent use.
@@ -176,6 +178,7 @@ func (c *Cloud) load() error {
 		c.info.WS = "ws" + c.listeners.publicURL[len("http"):] + "/" + ws.Stage
 	}
 	for _, f := range c.stack.Functions {
+		c.info.Model = cmp.Or(c.info.Model, f.Env["BEDROCK_MODEL_ID"])
 		if f.URL != nil {
 			c.info.Stream = strings.TrimSuffix(c.listeners.rewrite(f.URL.Address), "/")
 		}

@@ -48,7 +48,7 @@ func TestCommandLineOutlivesItsWorker(t *testing.T) {
 	s.kill(id)
 	s.sweep(t)
 	c.whole(t)
-	contains(t, "what it noted", c.err.String(), "[the answer broke off and begins again]")
+	contains(t, "what it noted", c.err.String(), "[the answer broke off: what was shown of it does not count]")
 	s.rest(t)
 }
 

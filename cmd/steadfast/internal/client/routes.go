@@ -37,6 +37,7 @@ type Surroundings struct {
 	Table  string `json:"table"`
 	Bus    string `json:"bus"`
 	Region string `json:"region"`
+	Model  string `json:"model"` // what its functions ask by default
 }
 
 // DevInfo asks the dev host at base where its AWS services are.
