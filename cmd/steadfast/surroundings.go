@@ -32,6 +32,12 @@ type surroundings struct {
 func (s surroundings) complete() surroundings {
 	s.live = s.live || terminal(s.stdout) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	s.asks = s.asks || terminal(s.stdin)
+	if terminal(s.stdout) {
+		s.stdout = screen{s.stdout}
+	}
+	if terminal(s.stderr) {
+		s.stderr = screen{s.stderr}
+	}
 	s.log = &logWriter{to: s.stderr}
 	if s.poll == 0 {
 		s.poll = time.Second
