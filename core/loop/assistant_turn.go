@@ -59,7 +59,7 @@ func (a Assistant) runner(ctx context.Context, history []model.Message, request 
 	}
 	r := once.runner()
 	if a.Memory != nil {
-		recalled, err := a.Memory.Recall(ctx, request)
+		recalled, err := Recall(ctx, a.Memory, request)
 		if err != nil {
 			a.warn(ctx, "nothing is recalled", err)
 		}
@@ -98,11 +98,7 @@ func (a Assistant) remember(ctx context.Context, x Exchange, out Outcome) {
 		return
 	}
 	x.Assistant = out.Final.PlainText()
-	err := a.Memory.Record(ctx, x)
-	if err == nil {
-		err = a.Memory.Flush(ctx)
-	}
-	if err != nil {
+	if err := Record(ctx, a.Memory, x); err != nil {
 		a.warn(ctx, "the turn is not remembered", err)
 	}
 }

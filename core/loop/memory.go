@@ -25,6 +25,29 @@ type Exchange struct {
 	Assistant string
 }
 
+// How long a turn waits for its user's memory. It never fails for it.
+const (
+	RecallTime = 3 * time.Second
+	RecordTime = 5 * time.Second
+)
+
+// Recall asks the memory for RecallTime at most.
+func Recall(ctx context.Context, m Memory, query string) ([]string, error) {
+	ctx, done := context.WithTimeout(ctx, RecallTime)
+	defer done()
+	return m.Recall(ctx, query)
+}
+
+// Record has the memory note a turn, safely, within RecordTime.
+func Record(ctx context.Context, m Memory, turn Exchange) error {
+	ctx, done := context.WithTimeout(ctx, RecordTime)
+	defer done()
+	if err := m.Record(ctx, turn); err != nil {
+		return err
+	}
+	return m.Flush(ctx)
+}
+
 // MaxRecalled bounds the text of all that is recalled for a turn, in bytes.
 const MaxRecalled = 8 * 1024
 
@@ -34,7 +57,7 @@ func WithRecalled(instructions string, recalled []string) string {
 	for _, text := range recalled {
 		line := "\n- " + strings.Join(strings.Fields(text), " ")
 		if b.Len()+len(line) > MaxRecalled {
-			break
+			continue // a shorter one may have room
 		}
 		b.WriteString(line)
 	}

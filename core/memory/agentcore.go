@@ -3,10 +3,12 @@ package memory
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/steadfast-agents/steadfast/core/fault"
@@ -38,24 +40,33 @@ func Namespaces(actor string) []string {
 	return []string{"/facts/" + id + "/", "/users/" + id + "/preferences/"}
 }
 
-// Recall asks each of the actor's namespaces by its exact name and gives the best records of all. Faults: Unavailable.
+// Recall asks each of the actor's namespaces by its exact name, all at once, and gives the best records of all. Faults: Unavailable.
 func (a AgentCore) Recall(ctx context.Context, query string) ([]string, error) {
 	if query = tool.Beginning(strings.TrimSpace(query), maxQuery); query == "" {
 		return nil, nil
 	}
-	var all []summary
-	for _, namespace := range Namespaces(a.Actor) {
-		var out struct {
-			Records []summary `json:"memoryRecordSummaries"`
-		}
-		in := retrieval{Namespace: namespace, MaxResults: MaxRecords, Criteria: criteria{Query: query, TopK: MaxRecords}}
-		if err := a.Client.call(ctx, a.path("retrieve"), in, &out); err != nil {
-			return nil, fault.Wrap(fault.Unavailable, err, "recall from memory %s", a.MemoryID)
-		}
-		all = append(all, out.Records...)
+	namespaces := Namespaces(a.Actor)
+	found, errs := make([][]summary, len(namespaces)), make([]error, len(namespaces))
+	var asked sync.WaitGroup
+	for i, namespace := range namespaces {
+		asked.Go(func() { found[i], errs[i] = a.retrieve(ctx, namespace, query) })
 	}
+	asked.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, fault.Wrap(fault.Unavailable, err, "recall from memory %s", a.MemoryID)
+	}
+	all := slices.Concat(found...)
 	slices.SortStableFunc(all, func(a, b summary) int { return cmp.Compare(b.Score, a.Score) })
 	return texts(all), nil
+}
+
+func (a AgentCore) retrieve(ctx context.Context, namespace, query string) ([]summary, error) {
+	var out struct {
+		Records []summary `json:"memoryRecordSummaries"`
+	}
+	in := retrieval{Namespace: namespace, MaxResults: MaxRecords, Criteria: criteria{Query: query, TopK: MaxRecords}}
+	err := a.Client.call(ctx, a.path("retrieve"), in, &out)
+	return out.Records, err
 }
 
 func (a AgentCore) path(operation string) string {

@@ -62,33 +62,36 @@ func (c *Client) call(ctx context.Context, path string, in, out any) error {
 	if err != nil {
 		return err
 	}
+	tried := func(error) error { return nil }
 	for attempt := 1; ; attempt++ {
 		err = c.once(ctx, path, body, out)
+		_ = tried(err) // what another try takes of the process's quota comes back when it went well
 		if err == nil || ctx.Err() != nil || attempt >= c.retryer.MaxAttempts() || !c.retryer.IsErrorRetryable(err) {
 			return err
 		}
-		if wait := c.pause(ctx, attempt, err); wait != nil {
+		var over error
+		if tried, over = c.pause(ctx, attempt, err); over != nil {
 			return err
 		}
 	}
 }
 
-// pause waits before the next attempt. An error says that there shall be none.
-func (c *Client) pause(ctx context.Context, attempt int, failed error) error {
-	if _, err := c.retryer.GetRetryToken(ctx, failed); err != nil {
-		return err
+// pause waits before the next attempt, and gives what is told how that went. An error says that there shall be none.
+func (c *Client) pause(ctx context.Context, attempt int, failed error) (tried func(error) error, err error) {
+	if tried, err = c.retryer.GetRetryToken(ctx, failed); err != nil {
+		return nil, err
 	}
 	delay, err := c.retryer.RetryDelay(attempt, failed)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	timer := time.NewTimer(delay)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-		return ctx.Err()
+		return nil, ctx.Err()
 	case <-timer.C:
-		return nil
+		return tried, nil
 	}
 }
 

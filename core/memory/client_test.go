@@ -4,10 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,6 +35,7 @@ type wire struct {
 
 // script answers with one reply after the other and keeps the requests.
 type script struct {
+	mu      sync.Mutex
 	replies []reply
 	asked   []wire
 }
@@ -49,6 +53,8 @@ func (s *script) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	scope, _, _ = strings.Cut(scope, ",")
 	asked := wire{Method: req.Method, Path: req.URL.EscapedPath(), ContentType: req.Header.Get("Content-Type"), Scope: scope}
 	_ = json.Unmarshal(body, &asked.Body)
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.asked = append(s.asked, asked)
 	r := s.replies[min(len(s.asked), len(s.replies))-1]
 	if r.broken {
@@ -92,6 +98,11 @@ func TestTheWireIsThatOfAWSsClient(t *testing.T) {
 		t.Fatalf("Recall: %v (-want +got):\n%s", err, diff)
 	}
 	theirClient(t, theirs.config(t), at, ours.asked[0].Body["clientToken"].(string))
+	for _, asked := range [][]wire{ours.asked, theirs.asked} { // the namespaces are asked at once
+		slices.SortStableFunc(asked, func(a, b wire) int {
+			return strings.Compare(fmt.Sprint(a.Body["namespace"]), fmt.Sprint(b.Body["namespace"]))
+		})
+	}
 	if diff := cmp.Diff(theirs.asked, ours.asked); diff != "" {
 		t.Errorf("the wire (-theirs +ours):\n%s", diff)
 	}
@@ -172,17 +183,17 @@ func TestNoAttemptAfterTheCaller(t *testing.T) {
 		})
 	}
 	m := memory.AgentCore{Client: memory.NewClient(config), MemoryID: "m-1", Actor: "ada"}
-	if _, err := m.Recall(ctx, "tea"); !fault.Is(err, fault.Unavailable) || len(s.asked) != 1 {
-		t.Errorf("Recall = %v after %d requests, want one", err, len(s.asked))
+	if err := m.Record(ctx, loop.Exchange{User: "tea"}); !fault.Is(err, fault.Unavailable) || len(s.asked) != 1 {
+		t.Errorf("Record = %v after %d requests, want one", err, len(s.asked))
 	}
 }
 
 // TestEndpoints: the region's own, in both partitions that have another ending.
 func TestEndpoints(t *testing.T) {
 	tests := []struct{ region, want string }{
-		{"us-east-1", "https://bedrock-agentcore.us-east-1.amazonaws.com/memories/m-1/retrieve"},
-		{"us-gov-east-1", "https://bedrock-agentcore.us-gov-east-1.amazonaws.com/memories/m-1/retrieve"},
-		{"cn-north-1", "https://bedrock-agentcore.cn-north-1.amazonaws.com.cn/memories/m-1/retrieve"},
+		{"us-east-1", "https://bedrock-agentcore.us-east-1.amazonaws.com/memories/m-1/events"},
+		{"us-gov-east-1", "https://bedrock-agentcore.us-gov-east-1.amazonaws.com/memories/m-1/events"},
+		{"cn-north-1", "https://bedrock-agentcore.cn-north-1.amazonaws.com.cn/memories/m-1/events"},
 	}
 	for _, tt := range tests {
 		asked := ""
@@ -191,7 +202,7 @@ func TestEndpoints(t *testing.T) {
 			return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader("{}"))}, nil
 		})}
 		m := memory.AgentCore{Client: memory.NewClient(config), MemoryID: "m-1", Actor: "ada"}
-		if _, err := m.Recall(t.Context(), "tea"); err != nil || asked != tt.want {
+		if err := m.Record(t.Context(), loop.Exchange{User: "tea"}); err != nil || asked != tt.want {
 			t.Errorf("%s: asked %s, %v; want %s", tt.region, asked, err, tt.want)
 		}
 	}
@@ -200,3 +211,18 @@ func TestEndpoints(t *testing.T) {
 type doer func(*http.Request) (*http.Response, error)
 
 func (d doer) Do(r *http.Request) (*http.Response, error) { return d(r) }
+
+// TestTriesThatWentWellCostNoQuota: a process that lives long has its second tries as long as they help.
+func TestTriesThatWentWellCostNoQuota(t *testing.T) {
+	fine := reply{status: 201, body: kept}
+	s := &script{}
+	for range 200 {
+		s.replies = append(s.replies, reply{status: 503}, fine)
+	}
+	m := memory.AgentCore{Client: memory.NewClient(s.config(t)), MemoryID: "m-1", Actor: "ada", SessionID: "s1"}
+	for i := range 200 {
+		if err := m.Record(t.Context(), loop.Exchange{Number: int64(i), At: time.Unix(1, 0), User: "hi"}); err != nil {
+			t.Fatalf("turn %d: %v", i, err)
+		}
+	}
+}

@@ -3,11 +3,14 @@ package memory_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,6 +29,7 @@ import (
 
 // recorder is a service that notes what it is asked and answers with what a namespace holds.
 type recorder struct {
+	mu      sync.Mutex
 	paths   []string
 	bodies  []map[string]any
 	records map[string][]map[string]any // by namespace
@@ -36,6 +40,8 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	body, _ := io.ReadAll(req.Body)
 	var asked map[string]any
 	_ = json.Unmarshal(body, &asked)
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.paths, r.bodies = append(r.paths, req.Method+" "+req.URL.Path), append(r.bodies, asked)
 	w.Header().Set("Content-Type", "application/json")
 	if r.fail != 0 {
@@ -128,6 +134,9 @@ func TestRecallAsksExactNamespaces(t *testing.T) {
 	if diff := cmp.Diff([]string{"likes tea", "lives in Delft"}, got); err != nil || diff != "" {
 		t.Fatalf("%v (-want +got):\n%s", err, diff)
 	}
+	slices.SortFunc(r.bodies, func(a, b map[string]any) int { // they are asked at once
+		return strings.Compare(fmt.Sprint(a["namespace"]), fmt.Sprint(b["namespace"]))
+	})
 	for i, namespace := range memory.Namespaces("a1") {
 		want := map[string]any{"namespace": namespace, "maxResults": 10.0, "searchCriteria": map[string]any{"searchQuery": "what does she drink?", "topK": 10.0}}
 		if diff := cmp.Diff(want, r.bodies[i]); diff != "" || r.paths[i] != "POST /memories/m-1/retrieve" {

@@ -14,12 +14,6 @@ import (
 	"github.com/steadfast-agents/steadfast/core/snapshot"
 )
 
-// How long a turn waits for its user's memory. It never fails for it.
-const (
-	recallTime = 3 * time.Second
-	recordTime = 5 * time.Second
-)
-
 // memory is what is kept of the session's user; nil for a system, which is nobody.
 func (o *owner) memory() loop.Memory {
 	if o.Memories == nil || o.state.Principal.Type != contract.UserPrincipal {
@@ -42,10 +36,7 @@ func (o *owner) recall(ctx context.Context, s *setup, messages []model.Message) 
 	if s.memory == nil {
 		return
 	}
-	ctx, done := context.WithTimeout(ctx, recallTime)
-	defer done()
-	said := userWords(messages)
-	recalled, err := s.memory.Recall(ctx, said)
+	recalled, err := loop.Recall(ctx, s.memory, userWords(messages))
 	if err != nil {
 		o.log.WarnContext(ctx, "nothing is recalled", "turn", o.state.TurnID(), "error", err)
 	}
@@ -61,11 +52,7 @@ func (o *owner) keepInMind(ctx context.Context, out loop.Outcome) {
 	}
 	h, err := o.load(ctx)
 	if err == nil {
-		ctx, done := context.WithTimeout(ctx, recordTime)
-		defer done()
-		if err = m.Record(ctx, o.exchange(h, out)); err == nil {
-			err = m.Flush(ctx)
-		}
+		err = loop.Record(ctx, m, o.exchange(h, out))
 	}
 	if err != nil {
 		o.log.WarnContext(ctx, "the turn is not remembered", "turn", o.state.TurnID(), "error", err)
