@@ -38,7 +38,7 @@ func TestZonesTravelWithTheAgents(t *testing.T) {
 }
 
 // TestTemplateWakesPersistentAgents: every event that a hosted type has a rule for reaches agency-route, its tasks reach agency-task
-// and nobody else, and its check-ins are scheduled.
+// and nobody else, also those that wait, and its check-ins are scheduled.
 func TestTemplateWakesPersistentAgents(t *testing.T) {
 	for _, problem := range unwired(hosted(t), template(t)) {
 		t.Error(problem)
@@ -72,6 +72,7 @@ func TestMissingWiresAreFound(t *testing.T) {
 		{"events", open, `reviewer: no rule brings "Pull Request Opened" of code.reviews to agency-route`},
 		{"check-ins", cut("agency-route"), `reviewer: no rule brings "Agent Check-In" of agency.reviewer to agency-route`},
 		{"tasks", cut("agency-task"), `reviewer: no rule brings "Run Agent Task" of agency.reviewer to agency-task`},
+		{"delays", cut("schedule-event"), `reviewer: no rule brings "Schedule Event" of agency.reviewer to schedule-event`},
 		{"schedule", moved, `reviewer: no schedule calls agency-check-in at cron(0 9,14,20 * * ? *) in America/New_York`},
 	} {
 		if found := unwired(hosted(t), tt.stack); !slices.Contains(found, tt.want) {
@@ -99,6 +100,7 @@ func unwired(types agency.Hosted, stack *sam.Stack) (missing []string) {
 			}
 		}
 		brings("agency-task", contract.RunAgentTask, w.Source)
+		brings("schedule-event", agency.ScheduleEvent, w.Source) // tasks that a task asks for later
 		if got := takers(stack, contract.RunAgentTask, w.Source); len(got) > 1 {
 			missing = append(missing, fmt.Sprintf("%s: its tasks go to %q", w.Name, got))
 		}

@@ -2,11 +2,14 @@ package main
 
 import (
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
 	"github.com/steadfast-agents/steadfast/agency"
+	"github.com/steadfast-agents/steadfast/core/contract"
 )
 
 type agencyTemplate struct {
@@ -35,7 +38,24 @@ func (t agencyTemplate) Run(_ *cli, s *surroundings) error {
 	return s.answer(wirings, "%s", strings.TrimRight(text.String(), "\n"))
 }
 
-// templateOf is what template.yaml needs for a type: events of the three functions.
+// plainYAML is what needs no quotes in a list, unless it is one of the words that YAML has for other things.
+var (
+	plainYAML = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9 ./_-]*$`)
+	wordYAML  = regexp.MustCompile(`(?i)^(y|n|yes|no|on|off|true|false|null)$`)
+)
+
+// yamlList writes texts as a list, in quotes where they need some.
+func yamlList(texts ...string) string {
+	all := make([]string, len(texts))
+	for i, text := range texts {
+		if all[i] = text; !plainYAML.MatchString(text) || wordYAML.MatchString(text) {
+			all[i] = strconv.Quote(text)
+		}
+	}
+	return "[" + strings.Join(all, ", ") + "]"
+}
+
+// templateOf is what template.yaml needs for a type: events of four functions.
 func templateOf(w agency.Wiring) string {
 	var b strings.Builder
 	rule := func(function, name string, pattern ...string) {
@@ -49,13 +69,14 @@ func templateOf(w agency.Wiring) string {
 	if w.CheckIns != nil {
 		types = append(types, agency.CheckInDetailType)
 	}
-	detailType := "detail-type: [" + strings.Join(types, ", ") + "]"
 	if w.Sources == nil {
-		rule("AgencyRouteFunction", "Events", detailType)
+		rule("AgencyRouteFunction", "Events", "detail-type: "+yamlList(types...))
 	} else {
-		rule("AgencyRouteFunction", "Events", "source: ["+strings.Join(append(w.Sources, w.Source), ", ")+"]", detailType)
+		rule("AgencyRouteFunction", "Events", "source: "+yamlList(append(w.Sources, w.Source)...), "detail-type: "+yamlList(types...))
 	}
-	rule("AgencyTaskFunction", "Tasks", "source: ["+w.Source+"]", "detail-type: [Run Agent Task]")
+	own := "source: " + yamlList(w.Source)
+	rule("AgencyTaskFunction", "Tasks", own, "detail-type: "+yamlList(contract.RunAgentTask))
+	rule("ScheduleEventFunction", "Delays", own, "detail-type: "+yamlList(agency.ScheduleEvent))
 	if w.CheckIns == nil {
 		return b.String()
 	}

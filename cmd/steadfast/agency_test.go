@@ -19,8 +19,8 @@ func TestAgencyTemplate(t *testing.T) {
 	r := at(t)("")
 	r.run(t, 0, "agency", "template")
 	parts := strings.Split("\n"+strings.TrimSpace(r.out.String()), "\n# Under Events of ")[1:]
-	if len(parts) != 3 {
-		t.Fatalf("%d parts, want events, tasks and check-ins:\n%s", len(parts), r.out.String())
+	if len(parts) != 4 {
+		t.Fatalf("%d parts, want events, tasks, delays and check-ins:\n%s", len(parts), r.out.String())
 	}
 	for _, part := range parts {
 		head, yaml, _ := strings.Cut(part, "\n")
@@ -34,6 +34,16 @@ func TestAgencyTemplate(t *testing.T) {
 	var w []agency.Wiring
 	if err := json.Unmarshal([]byte(r.out.String()), &w); err != nil || len(w) != 1 || w[0].Source != "agency.reviewer" {
 		t.Errorf("--json: %+v, %v", w, err)
+	}
+}
+
+// TestTemplateOfOddNames: what YAML would read as something else stands in quotes.
+func TestTemplateOfOddNames(t *testing.T) {
+	got := templateOf(agency.Wiring{Name: "front desk", Source: "agency.front desk", DetailTypes: []string{"Order: Placed, Paid", "yes", "a # b", "50% off"}})
+	for _, want := range []string{`        FrontDeskEvents:`, `detail-type: ["Order: Placed, Paid", "yes", "a # b", "50% off"]`, "source: [agency.front desk]"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
 	}
 }
 
