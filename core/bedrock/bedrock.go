@@ -54,13 +54,6 @@ type Model struct {
 	Log         *slog.Logger  // nil: discard
 }
 
-// Guardrail names a guardrail of the account. The zero value is none.
-type Guardrail struct {
-	ID      string
-	Version string // empty: DRAFT
-	Async   bool   // show text before it was checked: faster, and what is blocked may have been seen
-}
-
 // Stream asks the model and yields the events of its answer: content, one Stop, at most one UsageReport after it. An
 // error ends the stream. Breaking off the range ends the call, as does the end of ctx.
 //

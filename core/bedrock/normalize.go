@@ -14,14 +14,15 @@ import (
 // are numbered anew from 0, in the order in which they come; what is unknown is logged and left out, with all that
 // belongs to it.
 type normalizer struct {
-	log     *slog.Logger
-	emit    func(model.Event, error) bool
-	blocks  map[int32]int  // the service's block numbers to ours
-	ignored map[int32]bool // blocks of a kind we do not know
-	calls   map[int32]bool // blocks that are tool calls
-	stopped bool           // messageStop was seen
-	failed  error          // a stop reason that is a failure
-	left    bool           // the reader wants no more
+	log        *slog.Logger
+	emit       func(model.Event, error) bool
+	blocks     map[int32]int  // the service's block numbers to ours
+	ignored    map[int32]bool // blocks of a kind we do not know
+	calls      map[int32]bool // blocks that are tool calls
+	stopped    bool           // messageStop was seen
+	intervened bool           // its reason is a guardrail, and what that did is not known yet
+	failed     error          // a stop reason that is a failure
+	left       bool           // the reader wants no more
 }
 
 func (n *normalizer) take(e types.ConverseStreamOutput) {
@@ -36,6 +37,9 @@ func (n *normalizer) take(e types.ConverseStreamOutput) {
 	case *types.ConverseStreamOutputMemberMessageStop:
 		n.stop(e.Value.StopReason)
 	case *types.ConverseStreamOutputMemberMetadata:
+		if t := e.Value.Trace; t != nil {
+			n.assessed(t.Guardrail)
+		}
 		n.usage(e.Value.Usage)
 	case *types.UnknownUnionMember:
 		n.unknown("event", e.Tag)
@@ -47,6 +51,7 @@ func (n *normalizer) take(e types.ConverseStreamOutput) {
 // end closes the answer: with err, the failed stop reason, or a cut if no end was seen. A failure that comes after a
 // good end changes nothing: the answer is whole.
 func (n *normalizer) end(err error) {
+	n.assessed(nil)
 	switch {
 	case n.failed != nil:
 		n.emit(nil, n.failed)
@@ -148,14 +153,14 @@ func (n *normalizer) stop(reason types.StopReason) {
 	if n.stopped {
 		return
 	}
-	n.stopped = true
-	if n.failed = badStop(reason); n.failed == nil {
+	n.stopped, n.intervened = true, reason == types.StopReasonGuardrailIntervened
+	if n.failed = badStop(reason); n.failed == nil && !n.intervened {
 		n.send(model.Stop{Reason: model.StopReason(reason)})
 	}
 }
 
 func (n *normalizer) usage(u *types.TokenUsage) {
-	if u != nil {
+	if n.assessed(nil); u != nil {
 		n.send(model.UsageReport{Usage: model.Usage{
 			InputTokens: count(u.InputTokens), OutputTokens: count(u.OutputTokens),
 			CacheReadTokens: count(u.CacheReadInputTokens), CacheWriteTokens: count(u.CacheWriteInputTokens),

@@ -60,7 +60,7 @@ func forConverse(in *bedrockruntime.ConverseStreamInput) *bedrockruntime.Convers
 		OutputConfig:                 in.OutputConfig,
 	}
 	if g := in.GuardrailConfig; g != nil {
-		out.GuardrailConfig = &types.GuardrailConfiguration{GuardrailIdentifier: g.GuardrailIdentifier, GuardrailVersion: g.GuardrailVersion}
+		out.GuardrailConfig = &types.GuardrailConfiguration{GuardrailIdentifier: g.GuardrailIdentifier, GuardrailVersion: g.GuardrailVersion, Trace: g.Trace}
 	}
 	return out
 }
@@ -149,18 +149,4 @@ func choice(c model.ToolChoice) types.ToolChoice {
 		return &types.ToolChoiceMemberAny{}
 	}
 	return nil
-}
-
-func (g Guardrail) stream() *types.GuardrailStreamConfiguration {
-	if g.ID == "" {
-		return nil
-	}
-	if g.Version == "" {
-		g.Version = "DRAFT"
-	}
-	mode := types.GuardrailStreamProcessingModeSync
-	if g.Async {
-		mode = types.GuardrailStreamProcessingModeAsync
-	}
-	return &types.GuardrailStreamConfiguration{GuardrailIdentifier: &g.ID, GuardrailVersion: &g.Version, StreamProcessingMode: mode}
 }

@@ -272,12 +272,12 @@ func TestReasoningRoundTrip(t *testing.T) {
 
 func TestGuardrail(t *testing.T) {
 	got := part(t, body(t, bedrock.Model{Guardrail: bedrock.Guardrail{ID: "gr-1"}}, hello()), "guardrailConfig")
-	want := map[string]any{"guardrailIdentifier": "gr-1", "guardrailVersion": "DRAFT", "streamProcessingMode": "sync"}
+	want := map[string]any{"guardrailIdentifier": "gr-1", "guardrailVersion": "DRAFT", "streamProcessingMode": "sync", "trace": "enabled"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("guardrailConfig (-want +got):\n%s", diff)
 	}
 	got = part(t, body(t, bedrock.Model{Whole: true, Guardrail: bedrock.Guardrail{ID: "gr-1", Version: "3", Async: true}}, hello()), "guardrailConfig")
-	if diff := cmp.Diff(map[string]any{"guardrailIdentifier": "gr-1", "guardrailVersion": "3"}, got); diff != "" {
+	if diff := cmp.Diff(map[string]any{"guardrailIdentifier": "gr-1", "guardrailVersion": "3", "trace": "enabled"}, got); diff != "" {
 		t.Errorf("guardrailConfig of Converse (-want +got):\n%s", diff)
 	}
 }

@@ -32,6 +32,9 @@ func (m Model) whole(ctx context.Context, in *bedrockruntime.ConverseStreamInput
 		}
 	}
 	n.stop(out.StopReason)
+	if out.Trace != nil {
+		n.assessed(out.Trace.Guardrail)
+	}
 	n.usage(out.Usage)
 	if !n.left {
 		n.end(nil)
