@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -56,7 +57,7 @@ func (g evalGrade) Run(c *cli, s *surroundings) error {
 	if err != nil {
 		return err
 	}
-	grader, stop, err := g.grader(ctx, subject, m.Model, g.Jobs)
+	grader, stop, err := g.grader(ctx, subject, cmp.Or(m.Model, "offline"), g.Jobs)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package evals
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -69,7 +70,7 @@ func Report(w Workspace, n int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	v := reportView{Skill: m.Skill, Model: m.Model, Baseline: m.Baseline, Created: m.CreatedAt, Iteration: n}
+	v := reportView{Skill: cmp.Or(m.Skill, strings.TrimSuffix(filepath.Base(string(w)), "-workspace")), Model: m.Model, Baseline: m.Baseline, Created: m.CreatedAt, Iteration: n}
 	v.Metrics, v.Patterns = b.metricViews(), b.patternViews()
 	v.Problems = slices.Concat(b.Failed, b.Missing)
 	for _, eval := range b.Ungraded {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/model"
 	"github.com/steadfast-agents/steadfast/internal/evals"
 )
@@ -142,5 +143,40 @@ func TestReportShowsWhatFailed(t *testing.T) {
 	}
 	if !strings.Contains(text[z:a], "&#34;z&#34; is in none of: answer.md") {
 		t.Errorf("the evidence of z is not that of a run that failed: %s", text[z:a])
+	}
+}
+
+// TestAnIterationByHand: results that were put there by hand, or by another tool, are put together too.
+func TestAnIterationByHand(t *testing.T) {
+	dir := folder(t, map[string]string{
+		"csv-analyzer-workspace/iteration-1/eval-top-months-chart/with_skill/timing.json":     `{"total_tokens": 3800, "duration_ms": 45000}`,
+		"csv-analyzer-workspace/iteration-1/eval-top-months-chart/with_skill/grading.json":    `{"assertion_results":[{"text":"a","passed":true,"evidence":"e"},{"text":"b","passed":true,"evidence":"e"}],"summary":{"passed":9}}`,
+		"csv-analyzer-workspace/iteration-1/eval-top-months-chart/without_skill/timing.json":  `{"total_tokens": 2100, "duration_ms": 32000}`,
+		"csv-analyzer-workspace/iteration-1/eval-top-months-chart/without_skill/grading.json": `{"expectations":[{"text":"a","passed":true},{"text":"b","passed":false}]}`,
+		"csv-analyzer-workspace/iteration-2/eval-a/with_skill/run-1/timing.json":              `{"total_tokens": 1, "duration_ms": 1}`,
+		"csv-analyzer-workspace/iteration-2/eval-a/with_skill/run-2/timing.json":              `{"total_tokens": 1, "duration_ms": 1}`,
+		"csv-analyzer-workspace/iteration-2/eval-a/old_skill/run-1/timing.json":               `{"total_tokens": 1, "duration_ms": 1}`,
+		"csv-analyzer-workspace/iteration-3/notes.txt":                                        "nothing",
+	})
+	w := evals.Workspace(filepath.Join(dir, "csv-analyzer-workspace"))
+	m, err := w.Iteration(1).Manifest()
+	must(t, err)
+	b, err := evals.Aggregate(w.Iteration(1), m.Baseline, m.Runs)
+	must(t, err)
+	if d := b.RunSummary.Delta; !b.Complete() || *d.PassRate != 0.5 || *d.TimeSeconds != 13 || *d.Tokens != 1700 {
+		t.Errorf("the benchmark is %+v", b)
+	}
+	path, err := evals.Report(w, 1)
+	must(t, err)
+	page, err := os.ReadFile(path)
+	must(t, err)
+	if !strings.Contains(string(page), "<h1>csv-analyzer</h1>\n<p class=\"quiet\">iteration 1, against without skill</p>") {
+		t.Errorf("the report is %s", page)
+	}
+	if m, err = w.Iteration(2).Manifest(); err != nil || m.Runs != 2 || m.Baseline != evals.OldSkill {
+		t.Errorf("the second: %+v, %v", m, err)
+	}
+	if _, err = w.Iteration(3).Manifest(); !fault.Is(err, fault.NotFound) {
+		t.Errorf("the third has nothing: %v", err)
 	}
 }

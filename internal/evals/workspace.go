@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/steadfast-agents/steadfast/core/fault"
@@ -137,13 +138,40 @@ func (w Workspace) Begin(m Manifest, anew bool, now time.Time) (n int, err error
 	return n, writeJSON(filepath.Join(string(w.Iteration(n)), manifestFile), m)
 }
 
-// Manifest reads how the iteration is run.
+// Manifest reads how the iteration is run. Of one that was made by hand or by another tool it says what the folders tell. Faults:
+// NotFound.
 func (i Iteration) Manifest() (m Manifest, err error) {
 	err = readJSON(filepath.Join(string(i), manifestFile), &m)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = fault.New(fault.NotFound, "%s has no %s: it is no iteration of this program", string(i), manifestFile)
+		return i.inferred()
 	}
 	return m, err
+}
+
+// inferred is the manifest of an iteration without one.
+func (i Iteration) inferred() (Manifest, error) {
+	m := Manifest{Baseline: WithoutSkill}
+	cases, err := os.ReadDir(string(i))
+	for _, c := range cases {
+		for _, configuration := range []string{WithSkill, WithoutSkill, OldSkill} {
+			dir := filepath.Join(string(i), c.Name(), configuration)
+			if !strings.HasPrefix(c.Name(), "eval-") || !exists(dir) {
+				continue
+			}
+			if configuration == OldSkill {
+				m.Baseline = OldSkill
+			}
+			runs, err := numbered(dir, runName)
+			if err != nil {
+				return m, err
+			}
+			m.Runs = max(m.Runs, len(runs), 1)
+		}
+	}
+	if err != nil || m.Runs == 0 {
+		return m, fault.New(fault.NotFound, "%s is no iteration: it has no %s, and no case with results", string(i), manifestFile)
+	}
+	return m, nil
 }
 
 // RunDir is the folder of a run: the configuration's own if there is one run only, else one below it.
