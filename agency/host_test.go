@@ -203,7 +203,7 @@ func TestInspect(t *testing.T) {
 		if in.Counted != 2 || in.Cap != agency.DefaultTaskCap || len(in.Tasks) != 2 || in.Paused {
 			t.Errorf("counted %d of %d, tasks %v, paused %t", in.Counted, in.Cap, in.Tasks, in.Paused)
 		}
-		if g := in.Gates["review"]; g.Owner != agency.TaskID("evt-1", "ann", "review") {
+		if g := in.Gates["review"]; g.Owner != agency.TaskID("evt-1", "ann", "review") || !g.Until.Equal(g.At.Add(15*time.Minute)) {
 			t.Errorf("gates %+v", in.Gates)
 		}
 		if _, err := w.agent.Inspect(t.Context(), "ghost"); err == nil {

@@ -20,29 +20,30 @@ type Inspection struct {
 	Tasks       []string                      `json:"tasks"`   // ids of those counted in the window of the cap and of those that own a commitment
 	Counted     int                           `json:"counted"` // tasks in the window of the cap
 	Cap         int                           `json:"cap,omitempty"`
-	Gates       map[string]GateState          `json:"gates"` // the agent's cooldowns, by kind
+	Gates       map[string]GateState          `json:"gates"` // the agent's cooldowns, by kind; those with a slot of their own are not known
 }
 
-// GateState is who passed a gate last, and when.
+// GateState is which task passed a gate last, and when: later than now for one that waits for the end of a cooldown.
 type GateState struct {
 	Owner string    `json:"owner"`
 	At    time.Time `json:"at"`
+	Until time.Time `json:"until,omitzero"` // when the agent's own cooldown ends, if it has not
 }
 
 // Inspect reads what is kept of an agent and changes nothing. Faults: ErrUnknownAgent, those of look-ups, Unavailable.
 func (a *Agent) Inspect(ctx context.Context, agentID string) (Inspection, error) {
 	in := Inspection{AgentType: a.name, AgentID: agentID, Tasks: []string{}, Gates: map[string]GateState{}}
-	if _, err := a.pacing(ctx, agentID); err != nil {
+	pacing, err := a.pacing(ctx, agentID)
+	if err != nil {
 		return in, fmt.Errorf("profile of %s: %w", agentID, err)
 	}
-	var err error
 	if in.Scope, err = a.scope(ctx, agentID); err != nil {
 		return in, fmt.Errorf("scope of %s: %w", agentID, err)
 	}
 	if in.Paused, err = a.pause.on(ctx); err != nil {
 		return in, fmt.Errorf("is %s paused: %w", a.name, err)
 	}
-	return in, errors.Join(a.inspectDocuments(ctx, &in), a.inspectGates(ctx, &in))
+	return in, errors.Join(a.inspectDocuments(ctx, &in), a.inspectGates(ctx, &in, pacing))
 }
 
 func (a *Agent) inspectDocuments(ctx context.Context, in *Inspection) error {
@@ -79,15 +80,20 @@ func (a *Agent) inspectDocuments(ctx context.Context, in *Inspection) error {
 	return nil
 }
 
-func (a *Agent) inspectGates(ctx context.Context, in *Inspection) error {
+func (a *Agent) inspectGates(ctx context.Context, in *Inspection, pacing Pacing) error {
 	for _, r := range a.rules {
 		p, taken, err := a.store.Look(ctx, a.prefix(), CooldownSlot(in.AgentID, r.Kind, nil))
 		if err != nil {
 			return fmt.Errorf("cooldown of %s: %w", in.AgentID, err)
 		}
-		if taken {
-			in.Gates[r.Kind] = GateState(p)
+		if !taken {
+			continue
 		}
+		g := GateState{Owner: p.Owner, At: p.At}
+		if until := p.At.Add(pacing.Cooldown); until.After(a.now()) {
+			g.Until = until
+		}
+		in.Gates[r.Kind] = g
 	}
 	return nil
 }

@@ -76,24 +76,6 @@ func (r Router) Route(ctx context.Context, e contract.RawEvent) ([]Decision, err
 	return made, nil
 }
 
-// maxFailures is how many errors end a routing that goes on after one: then it is no agent's own trouble, and better left to a redelivery.
-const maxFailures = 8
-
-// failures are what went wrong in a routing.
-type failures struct {
-	all  []error
-	most int
-}
-
-// over reports whether the routing ends here.
-func (f *failures) over(ctx context.Context) bool {
-	return len(f.all) >= f.most || len(f.all) > 0 && ctx.Err() != nil
-}
-
-func (f *failures) add(rule Rule, err error) {
-	f.all = append(f.all, fmt.Errorf("to %s: %w", rule.Kind, err))
-}
-
 func (r Router) now() time.Time {
 	if r.Now == nil {
 		return time.Now()
@@ -242,9 +224,15 @@ func (r Router) report(ctx context.Context, e contract.RawEvent, d Decision) {
 	if r.Log == nil {
 		return
 	}
-	log := r.Log
-	if !d.Until.IsZero() {
-		log = log.With("until", contract.At(d.Until))
+	attrs := []any{"event", e.ID, "detailType", e.DetailType, "agent", d.AgentID, "kind", d.Kind}
+	if d.TaskID != "" {
+		attrs = append(attrs, "task", d.TaskID, "delay", d.Delay)
 	}
-	log.InfoContext(ctx, string(d.Decision), "event", e.ID, "detailType", e.DetailType, "agent", d.AgentID, "kind", d.Kind, "task", d.TaskID, "reason", d.Reason)
+	if d.Reason != "" {
+		attrs = append(attrs, "reason", d.Reason)
+	}
+	if !d.Until.IsZero() {
+		attrs = append(attrs, "until", contract.At(d.Until))
+	}
+	r.Log.InfoContext(ctx, string(d.Decision), attrs...)
 }

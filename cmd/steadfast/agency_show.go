@@ -201,7 +201,7 @@ func (s *surroundings) showAgent(in agency.Inspection, used *contract.Usage, bud
 		s.print(nil, "  budget     %s: %s of %s for a %s", b.Scope, b.Spent, b.Limit, b.Period)
 	}
 	for _, kind := range slices.Sorted(maps.Keys(in.Gates)) {
-		s.print(nil, "  cooldown   %s since %s", kind, contract.At(in.Gates[kind].At))
+		s.print(nil, "  woken      %s", woken(kind, in.Gates[kind], time.Now()))
 	}
 	s.showAgenda(in)
 	if len(owed) == 0 {
@@ -212,6 +212,18 @@ func (s *surroundings) showAgent(in agency.Inspection, used *contract.Usage, bud
 		s.print(nil, "  %s  %s  %s of %s", t.Owed, t.Status, t.TaskID, t.Kind)
 	}
 	return nil
+}
+
+// woken says when an agent was woken last for a kind of task, and until when not again.
+func woken(kind string, g agency.GateState, now time.Time) string {
+	text := fmt.Sprintf("%s %s", kind, contract.At(g.At))
+	switch {
+	case g.At.After(now):
+		text = fmt.Sprintf("%s waits for the end of the cooldown, %s", kind, contract.At(g.At))
+	case g.Until.After(now):
+		text += ", cooldown until " + string(contract.At(g.Until))
+	}
+	return text
 }
 
 // showAgenda prints goals and promises.

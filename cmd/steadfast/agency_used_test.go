@@ -2,9 +2,11 @@ package main
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/steadfast-agents/steadfast/agency"
 	"github.com/steadfast-agents/steadfast/core/contract"
 )
 
@@ -31,6 +33,24 @@ func TestUsageOfTasks(t *testing.T) {
 		got := usageOf(tt.tasks)
 		if diff := cmp.Diff(tt.want, got); diff != "" || costOf(got) != tt.cost {
 			t.Errorf("%s: cost %s, want %s (-want +got):\n%s", tt.name, costOf(got), tt.cost, diff)
+		}
+	}
+}
+
+// TestWoken: a gate that was passed says when, and until when it is shut; one that is passed ahead of time says that.
+func TestWoken(t *testing.T) {
+	at := time.Date(2026, 1, 5, 15, 0, 0, 0, time.UTC)
+	g := agency.GateState{At: at, Until: at.Add(15 * time.Minute)}
+	for _, tt := range []struct {
+		after time.Duration
+		want  string
+	}{
+		{-time.Minute, "review waits for the end of the cooldown, 2026-01-05T15:00:00.000Z"},
+		{time.Minute, "review 2026-01-05T15:00:00.000Z, cooldown until 2026-01-05T15:15:00.000Z"},
+		{time.Hour, "review 2026-01-05T15:00:00.000Z"},
+	} {
+		if got := woken("review", g, at.Add(tt.after)); got != tt.want {
+			t.Errorf("after %s: %q, want %q", tt.after, got, tt.want)
 		}
 	}
 }
