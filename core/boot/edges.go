@@ -36,11 +36,14 @@ func MustEnv(needs ...Need) Env {
 	return env
 }
 
-// MustOpen is MustEnv that also prepares the clients. It asks nothing over the network.
+// MustOpen is MustEnv that also prepares the clients. In Lambda it opens the connection to the table; it asks nothing else over the
+// network.
 func MustOpen(needs ...Need) Edges {
 	UseMemory()
 	env := MustEnv(needs...)
-	table := store.Table{Name: env.TableName, DynamoDB: dynamodb.NewFromConfig(Config("DYNAMODB", env.Region))}
+	tables := Config("DYNAMODB", env.Region)
+	connectTable(tables)
+	table := store.Table{Name: env.TableName, DynamoDB: dynamodb.NewFromConfig(tables)}
 	events := bus.Bus{
 		EventBridge: eventbridge.NewFromConfig(Config("EVENTBRIDGE", env.Region)), Name: env.EventBusName, Source: env.EventSource, Details: table,
 	}
