@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,13 +37,15 @@ func MustEnv(needs ...Need) Env {
 	return env
 }
 
-// MustOpen is MustEnv that also prepares the clients. In Lambda it opens the connection to the table; it asks nothing else over the
-// network.
+// MustOpen is MustEnv that also prepares the clients. In Lambda it opens the connection to the table, if that is needed; it asks
+// nothing else over the network.
 func MustOpen(needs ...Need) Edges {
 	UseMemory()
 	env := MustEnv(needs...)
 	tables := Config("DYNAMODB", env.Region)
-	connectTable(tables)
+	if slices.Contains(needs, Table) {
+		connectTable(tables)
+	}
 	table := store.Table{Name: env.TableName, DynamoDB: dynamodb.NewFromConfig(tables)}
 	events := bus.Bus{
 		EventBridge: eventbridge.NewFromConfig(Config("EVENTBRIDGE", env.Region)), Name: env.EventBusName, Source: env.EventSource, Details: table,
