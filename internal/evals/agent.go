@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/loop"
@@ -116,6 +117,9 @@ func (f *files) read(_ tool.Context, in readFileIn) (string, error) {
 	defer f.mu.Unlock()
 	name := path.Clean(in.Path)
 	if text, ok := f.inputs[name]; ok {
+		if !utf8.ValidString(text) {
+			return fmt.Sprintf("%s is no text, %d bytes", name, len(text)), nil
+		}
 		return text, nil
 	}
 	if slices.Contains(f.written, name) {
