@@ -79,7 +79,8 @@ func TestAHistoryIsReadFromFewRows(t *testing.T) {
 	})
 	bubble(t, helpful, func(t *testing.T, ctx context.Context, s *stage.Stage) {
 		for range 30 {
-			say(t, ctx, s, "hello")
+			_, err := s.Send(ctx, id, "hello")
+			must(t, err, s.Rest(ctx, id))
 			s.Clock.Advance(session.Life - time.Hour)
 		}
 		h := stored(t, s)
