@@ -209,7 +209,7 @@ func (o *owner) closeCalls(ctx context.Context, e *ending, finished []model.Tool
 	}
 	e.writes = append(e.writes, writes...)
 	open, data := answers(h.Messages, o.begun.with(finished))
-	if len(finished) > 0 { // what they tagged stays tagged
+	if len(open) > 0 { // what those that ended tagged stays tagged
 		tagged, writes := o.files.tags()
 		data, e.writes = append(tagged, data...), append(e.writes, writes...)
 	}

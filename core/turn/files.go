@@ -71,7 +71,7 @@ func (r *fileRows) TagFile(ctx context.Context, sessionID, path, artifact string
 	return nil
 }
 
-// tags gives what was tagged since it was last asked, as events and as writes that go with them.
+// tags gives what was tagged since it was last told, as events and as writes that go with them.
 func (r *fileRows) tags() (data []contract.EventData, writes []store.Write) {
 	if r == nil {
 		return nil, nil
@@ -82,8 +82,17 @@ func (r *fileRows) tags() (data []contract.EventData, writes []store.Write) {
 		data = append(data, t)
 		writes = append(writes, store.TagFile(r.owner.id, t.Path, t.Artifact))
 	}
-	r.tagged = nil
 	return data, writes
+}
+
+// told notes that the log says what tags gave.
+func (r *fileRows) told() {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tagged = nil
 }
 
 // keepFiles puts the files that messages bring into the session's workspace, before the messages are taken: whoever takes over puts

@@ -13,8 +13,8 @@ import (
 	"github.com/steadfast-agents/steadfast/core/tool"
 )
 
-// begun are the calls of the step under way that this ownership has begun and that must not be begun again, with their results as far
-// as they are known.
+// begun are calls of the step under way: those that have ended in this ownership, with their results, and those that it has begun and that
+// must not be begun again.
 type begun map[string]*model.ToolResult
 
 // outcomeUnknown is what the model reads of a call that was begun by a worker which did not live to save its result.
@@ -26,10 +26,7 @@ const outcomeUnknown = "The call was begun before, and its worker stopped before
 // that the outcome is unknown. A mark whose own answer was lost is read again: if this owner wrote it and has not gone on, the call
 // was never begun.
 func (j *journal) mark(ctx context.Context, call model.ToolUse, asks bool) error {
-	if result, was := j.begun[call.ID]; was {
-		if result != nil { // only its save was lost
-			return &loop.Answered{Result: *result}
-		}
+	if _, was := j.begun[call.ID]; was {
 		return unknown(call)
 	}
 	a, err := j.Table.Approval(ctx, j.id, call.ID)
@@ -64,18 +61,14 @@ func (j *journal) mark(ctx context.Context, call model.ToolUse, asks bool) error
 }
 
 // begins notes that a call is begun.
-func (j *journal) begins(call model.ToolUse) {
-	if j.begun == nil {
-		j.begun = begun{}
-	}
-	j.begun[call.ID] = nil
-}
+func (j *journal) begins(call model.ToolUse) { j.noted(call.ID, nil) }
 
-// ended notes the result of a call that was begun: should its save be lost, or not come to be, it is still known.
-func (b begun) ended(r model.ToolResult) {
-	if _, was := b[r.ID]; was {
-		b[r.ID] = &r
+// noted notes the result of a call, nil if there is none yet: should its save be lost, or not come to be, it is still known.
+func (o *owner) noted(id string, result *model.ToolResult) {
+	if o.begun == nil {
+		o.begun = begun{}
 	}
+	o.begun[id] = result
 }
 
 // with adds the results that are known to those of calls that have just finished.

@@ -2,6 +2,7 @@ package turn_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,8 +13,8 @@ import (
 	"github.com/steadfast-agents/steadfast/internal/stage"
 )
 
-// TestWhatIsUsedIsCountedWhateverIsRefused fails each write of a turn once while its worker lives: what the model was asked before is
-// counted, also where it is asked again.
+// TestWhatIsUsedIsCountedWhateverIsRefused fails each call of a turn once while its worker lives: what the model was asked before is
+// counted, also where it is asked again, and no tool that has ended runs again.
 func TestWhatIsUsedIsCountedWhateverIsRefused(t *testing.T) {
 	tools := func() *stage.Play {
 		p := play(helpful)
@@ -38,6 +39,9 @@ func TestWhatIsUsedIsCountedWhateverIsRefused(t *testing.T) {
 					must(t, p.Rest(t.Context(), id), p.Check(id))
 					if used, asked := usageOf(p).InputTokens, answeredBy(p); used != 10*asked {
 						t.Errorf("%d tokens are counted for %d answers after %s", used, asked, p.World.Calls()[at])
+					}
+					if got := p.Ran.Runs(); strings.Contains(got, ": 2") {
+						t.Errorf("tools ran after %s:\n%s", p.World.Calls()[at], got)
 					}
 				})
 			})

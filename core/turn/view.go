@@ -51,7 +51,8 @@ func (o *owner) newView(ctx context.Context, h snapshot.History) *view {
 func (v *view) show(ctx context.Context, e loop.Event) {
 	switch e := e.(type) {
 	case loop.StepStarted:
-		clear(v.begun) // the results of the step before are saved
+		clear(v.begun) // the results of the step before are saved, and so is what it tagged
+		v.files.told()
 		v.step, v.started, v.reply = e.Step, v.Now(), loop.Replied{}
 		v.append(contract.StepStarted{Step: e.Step})
 		v.asking = true
@@ -80,7 +81,7 @@ func (v *view) show(ctx context.Context, e loop.Event) {
 	case loop.ToolStarted:
 		v.names[e.Call.ID] = e.Call.Name
 	case loop.ToolFinished:
-		v.begun.ended(e.Result)
+		v.noted(e.Result.ID, &e.Result)
 	case loop.SubagentStarted:
 		v.append(contract.SubagentCalled{ID: e.ID, Name: e.Name, Depth: e.Depth, Request: tool.Cut(e.Request, maxTold)})
 	case loop.SubagentEnded:

@@ -50,7 +50,9 @@ func (o *owner) work(ctx context.Context) (done bool, err error) {
 		return false, err
 	}
 	o.active.Reset(h.Messages)
-	o.files = o.fileRows()
+	if o.files == nil || o.files.turn != o.state.TurnSeq {
+		o.files = o.fileRows()
+	}
 	runner := loop.Runner{
 		Model: o.Model, Request: setup.request, Tools: setup.tools, Limits: o.limits(), Journal: &journal{owner: o, view: view, setup: setup},
 		Spent: loop.Spent{Steps: int(o.state.Step+1) / 2, Usage: modelUsage(o.total())}, // a step is saved twice: its calls, then their results
@@ -135,6 +137,7 @@ func (o *owner) keepFinished(ctx context.Context, finished []model.ToolResult, v
 	if err != nil {
 		return err
 	}
+	o.files.told()
 	o.wrote(events)
 	o.remember(s)
 	return errHandOff
@@ -179,6 +182,9 @@ func (j *journal) MayRun(ctx context.Context, call model.ToolUse) error {
 	}
 	if j.view.err != nil {
 		return j.view.err
+	}
+	if result := j.begun[call.ID]; result != nil { // only its save was lost
+		return &loop.Answered{Result: *result}
 	}
 	spec := j.setup.spec(call)
 	if !spec.RequireApproval && !spec.RunsOnce(call.Input) {
