@@ -64,7 +64,7 @@ const (
 type Definition[P, N, I any] struct {
 	Name    string
 	Table   store.Table
-	Bus     bus.Bus
+	Bus     bus.Bus                                                       // its Details, if nil: the table
 	Profile func(ctx context.Context, agentID string) (Profile[P], error) // ErrUnknownAgent: skipped
 	Rules   []Rule
 	CheckIn *CheckIn // nil: never shows up unasked
@@ -179,6 +179,9 @@ func (a *Agent) fill(table store.Table, later func(ctx context.Context, r task.R
 			table.Now = a.now
 		}
 		a.store = TableStore{Table: table}
+	}
+	if details, ok := a.store.(bus.Details); ok && a.bus.Details == nil {
+		a.bus.Details = details
 	}
 	if a.principal == nil {
 		a.principal = func(agentID string) task.Principal { return task.System(a.name + "/" + agentID) }

@@ -8,7 +8,8 @@ import (
 	"github.com/steadfast-agents/steadfast/core/task"
 )
 
-// FollowUp sends another task for this agent, once per key, and gives its id. Faults: Invalid for a kind without handler, Unavailable.
+// FollowUp sends another task for this agent, once per key, and gives its id. Faults: Invalid for a kind without handler, Limit for a
+// payload over MaxPayloadBytes, Unavailable.
 func (c *Context[P, N, I]) FollowUp(f FollowUp) (taskID string, err error) {
 	t, err := c.next("followup:"+c.TaskID+":"+f.Key, f.Kind, f.Request, f.Payload, f.Delay)
 	if err != nil {
@@ -37,9 +38,9 @@ func (c *Context[P, N, I]) next(event, kind, request string, payload any, delay 
 		Trigger: task.Trigger{Kind: kind, AgentID: c.AgentID, EventID: c.TaskID, DetailType: FollowUpDetailType}, RunAt: a.now().Add(delay),
 	}
 	if payload != nil {
-		data, err := encode(payload)
+		data, err := payloadOf(payload)
 		if err != nil {
-			return t, fault.Wrap(fault.Invalid, err, "payload of a follow-up of %s", c.TaskID)
+			return t, fmt.Errorf("follow-up of %s: %w", c.TaskID, err)
 		}
 		t.Trigger.Payload = data
 	}

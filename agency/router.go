@@ -211,9 +211,9 @@ func (r Router) task(at routing, agentID string, delay time.Duration) (AgentTask
 		t.Principal = r.Principal(agentID)
 	}
 	if each.Payload != nil {
-		payload, err := encode(each.Payload)
+		payload, err := payloadOf(each.Payload)
 		if err != nil {
-			return t, fmt.Errorf("payload for %s: %w", agentID, err)
+			return t, fmt.Errorf("task for %s: %w", agentID, err)
 		}
 		t.Trigger.Payload = payload
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/steadfast-agents/steadfast/agency"
 	"github.com/steadfast-agents/steadfast/core/bus"
+	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/task"
 )
 
@@ -49,7 +51,7 @@ func TestLargeDocumentsForgetTheirHistory(t *testing.T) {
 			t.Fatalf("%s: %.200s %s, %v", id, got.Error, got.Status, err)
 		}
 	}
-	const tasks = 20
+	const tasks = 14
 	for n := range tasks / 2 {
 		made := fmt.Sprint("made-", n)
 		deliver(made, "promise", "")
@@ -100,4 +102,48 @@ func TestTheLargestCapCanBeCounted(t *testing.T) {
 			t.Errorf("%s: %s %.100s, %v, want %s", tt.id, got.Status, got.Error, err, tt.want)
 		}
 	}
+}
+
+// An answer larger than a row and an event is stored, told and given again whole.
+func TestALargeAnswerIsToldByReference(t *testing.T) {
+	answer := strings.Repeat("é", 600<<10)
+	isolated(t, func(d *definition) {
+		d.Tasks["review"] = func(*ctxOf) (string, error) { return answer, nil }
+	}, func(t *testing.T, w *world) {
+		for range 2 {
+			if got, err := w.agent.Deliver(t.Context(), request("t1", "ann", "review"), ""); err != nil || got.Status != task.Completed || got.Output != answer {
+				t.Fatalf("Deliver = %s, %d bytes, %v", got.Status, len(got.Output), err)
+			}
+		}
+		told := w.bus.Of(contract.AgentTaskCompleted)
+		if len(told) != 1 {
+			t.Fatalf("told %d times", len(told))
+		}
+		text, err := w.table.Detail(t.Context(), read[struct{ OutputRef string }](t, told[0].Detail).OutputRef)
+		if whole := read[string](t, []byte(text)); err != nil || whole != answer {
+			t.Errorf("the event's output is %d bytes, %v", len(whole), err)
+		}
+		if row := w.status(t, "t1"); row.CompletionOwed != 0 || row.Output != answer {
+			t.Errorf("the row owes %d and has %d bytes", row.CompletionOwed, len(row.Output))
+		}
+	})
+}
+
+// A payload that no bus would take is refused while its maker can still do something about it.
+func TestALargePayloadIsRefused(t *testing.T) {
+	isolated(t, func(d *definition) {
+		d.Rules = []agency.Rule{rule("Opened", agency.Wake{Agents: []string{"ann"}, Payload: strings.Repeat("x", agency.MaxPayloadBytes)})}
+	}, func(t *testing.T, w *world) {
+		made, err := w.agent.Route(t.Context(), contract.RawEvent{ID: "evt-1", Source: "app", DetailType: "Opened"})
+		if !fault.Is(err, fault.Limit) || len(made) != 0 || !strings.Contains(err.Error(), "131074 bytes, the limit is 131072") {
+			t.Errorf("Route = %v, %v", made, err)
+		}
+		w.review = func(c *ctxOf) error {
+			_, err := c.FollowUp(agency.FollowUp{Kind: "review", Payload: make([]int, agency.MaxPayloadBytes)})
+			return err
+		}
+		if got, err := w.agent.Deliver(t.Context(), request("t1", "ann", "review"), ""); err != nil || !strings.Contains(got.Error, "the limit is 131072") {
+			t.Errorf("Deliver = %+v, %v", got, err)
+		}
+	})
 }

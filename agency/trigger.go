@@ -38,11 +38,26 @@ func On[D any](detailType, kind string, wake func(ctx context.Context, e Event[D
 	}}
 }
 
+// MaxPayloadBytes is the most that a payload may take as JSON: it travels with its task, on the bus and in a row.
+const MaxPayloadBytes = 128 * 1024
+
+// payloadOf gives a payload as it is sent. Faults: Invalid, Limit.
+func payloadOf(v any) (json.RawMessage, error) {
+	data, err := encode(v)
+	if err != nil {
+		return nil, fault.Wrap(fault.Invalid, err, "payload")
+	}
+	if len(data) > MaxPayloadBytes {
+		return nil, fault.New(fault.Limit, "payload: %d bytes, the limit is %d: say where it lies instead", len(data), MaxPayloadBytes)
+	}
+	return data, nil
+}
+
 // Wake is what an event calls for: a task of the rule's kind for each agent. Agents named twice count once.
 type Wake struct {
 	Agents         []string
 	Request        string
-	Payload        any                                                                           // nil: none
+	Payload        any                                                                           // up to MaxPayloadBytes; nil: none
 	For            func(agentID string, t *Each)                                                 // what is different for an agent; nil: nothing
 	Urgent         bool                                                                          // no cooldown, no delay
 	OncePer        *string                                                                       // however often it is sent, for this key the rule wakes once
