@@ -154,6 +154,27 @@ test('a message that is longer than a frame, and one that is too long', async t 
   await page.locator('.said.refused', { hasText: 'the limit is 131072 (128 KB)' }).waitFor()
 })
 
+test('what keeps the page from connecting stands where it can be mended', async t => {
+  const page = await browser.newPage()
+  t.after(() => page.close())
+  await page.goto(`${way.url}/client/example.html`)
+  const connect = async (url, token) => {
+    await page.fill('input[name=url]', url)
+    await page.fill('input[name=token]', token)
+    await page.click('#sign-in button')
+  }
+  await connect(way.url, 'nonsense')
+  await page.locator('#refused', { hasText: 'The token was refused' }).waitFor()
+  await connect('http://127.0.0.1:8', token) // nobody is there, and the page goes on trying
+  await page.locator('#refused', { hasText: 'Nothing answers' }).waitFor()
+  await connect(way.url, token)
+  await page.waitForSelector('#composer:not([hidden])')
+  await say(page, 'say 3 words')
+  await ends(page, 0, 'complete')
+  assert.equal(await page.locator('.said.waits').count(), 0)
+  assert.equal(await page.locator('#sign-in').isVisible(), false)
+})
+
 test('a call waits for a person: one tab approves, the other is too late', async t => {
   const made = await fetch(`${there.http}/agent/sessions`, {
     method: 'POST', headers: { authorization: `Bearer ${token}` }, body: JSON.stringify({ tools: ['publish_note'] }),
