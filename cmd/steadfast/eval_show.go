@@ -80,18 +80,19 @@ func rate(v *float64) string {
 
 // progressOf shows how far an iteration is: on a terminal a line that changes, else one for each run.
 func (s *surroundings) progressOf() func(evals.Progress) {
+	terminal, watched := s.stderr.(screen)
 	return func(p evals.Progress) {
 		line := progressLine(p)
 		switch {
 		case s.json:
-		case !s.live || p.Err != nil:
+		case !s.live || !watched || p.Err != nil:
 			s.note("%s", line)
 		default:
 			end := ""
 			if p.Done+p.Failed == p.Total {
 				end = "\n"
 			}
-			fmt.Fprintf(s.stderr, "\r\x1b[2K%s%s", s.dim(line), end)
+			fmt.Fprintf(terminal.to, "\r\x1b[2K%s%s", s.dim(line), end) // names of cases are letters, digits and hyphens: the line commands nothing else
 		}
 	}
 }

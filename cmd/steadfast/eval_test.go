@@ -7,8 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/steadfast-agents/steadfast/internal/evals"
 )
 
 // TestEvalFromTheBeginning: a skill is begun, gets cases, is run with the offline model, goes on, is graded anew, reported and
@@ -69,6 +72,24 @@ func TestEvalFromTheBeginning(t *testing.T) {
 		do(1, append([]string{"eval", "run"}, wrong...)...)
 	}
 	do(1, "eval", "report", "x/refund", "--iteration", "9")
+}
+
+// TestProgressOnATerminal: one line that is written over itself; where nobody watches, a line for each run.
+func TestProgressOnATerminal(t *testing.T) {
+	for _, terminal := range []bool{true, false} {
+		var shown strings.Builder
+		s := &surroundings{live: true, stderr: &shown}
+		want := "iteration 1: 2 runs\n1/2  eval-a with_skill, 1.0 s\n2/2  eval-a without_skill, 1.0 s\n"
+		if terminal {
+			s.stderr = screen{&shown}
+			want = "\r\x1b[2Kiteration 1: 2 runs\r\x1b[2K1/2  eval-a with_skill, 1.0 s\r\x1b[2K2/2  eval-a without_skill, 1.0 s\n"
+		}
+		tell := s.progressOf()
+		tell(evals.Progress{Iteration: 1, Total: 2})
+		tell(evals.Progress{Iteration: 1, Total: 2, Done: 1, Last: "eval-a with_skill", Took: time.Second})
+		tell(evals.Progress{Iteration: 1, Total: 2, Done: 2, Last: "eval-a without_skill", Took: time.Second})
+		same(t, "progress", strings.NewReplacer("\x1b[2m", "", "\x1b[0m", "").Replace(shown.String()), want)
+	}
 }
 
 func TestTriggerCommands(t *testing.T) {
