@@ -90,7 +90,7 @@ type remindersCreate struct {
 
 func (n remindersCreate) request() contract.RemindRequest {
 	return contract.RemindRequest{Key: n.Key, NewReminder: contract.NewReminder{
-		Purpose: n.Purpose, Delay: contract.LooseText(n.Delay), At: n.At, Every: n.Every, Cron: n.Cron, TimeZone: n.TimeZone,
+		Purpose: n.Purpose, Delay: contract.LooseText(n.Delay), At: n.At, Every: contract.LooseText(n.Every), Cron: n.Cron, TimeZone: n.TimeZone,
 		Prompt: n.Prompt, Run: n.Handler, Until: n.Until, MaxFires: n.MaxFires,
 	}}
 }

@@ -16,7 +16,7 @@ type NewReminder struct {
 	Purpose  string    `json:"purpose"`            // what it is for: a word to list and cancel by, at most 256 bytes
 	Delay    LooseText `json:"delay,omitempty"`    // once: 90s, 15m, 2h, 3d, 1h30m, or seconds
 	At       string    `json:"at,omitempty"`       // once: an instant with an offset, a wall time or a date in TimeZone
-	Every    string    `json:"every,omitempty"`    // again and again: at least 1m
+	Every    LooseText `json:"every,omitempty"`    // again and again: the same, at least 1m
 	Cron     string    `json:"cron,omitempty"`     // again and again: five fields
 	TimeZone string    `json:"timezone,omitempty"` // IANA name for At and Cron, default UTC
 	Prompt   string    `json:"prompt,omitempty"`   // is sent into the conversation

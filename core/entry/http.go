@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/steadfast-agents/steadfast/core/contract"
@@ -96,13 +97,22 @@ func decode(what string, data []byte, v any) error {
 		}
 		return nil
 	case errors.As(err, &wrong) && wrong.Field != "":
-		return fault.New(fault.Invalid, "%s: must be %s, is %s", wrong.Field, jsonName(wrong), article(wrong.Value))
+		return fault.New(fault.Invalid, "%s: must be %s, is %s", fieldName(wrong), jsonName(wrong), article(wrong.Value))
 	case errors.As(err, &wrong):
 		return fault.New(fault.Invalid, "%s: must be a JSON object", what)
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return fault.New(fault.Invalid, "%s: the JSON ends too early", what)
 	}
 	return fault.New(fault.Invalid, "%s: is not valid JSON", what)
+}
+
+// fieldName is the path of a field as callers write it: without the Go names of structs that are embedded.
+func fieldName(e *json.UnmarshalTypeError) string {
+	path := strings.Split(e.Field, ".")
+	for len(path) > 1 && path[0] != "" && unicode.IsUpper(rune(path[0][0])) {
+		path = path[1:]
+	}
+	return strings.Join(path, ".")
 }
 
 // jsonName names the kind of JSON value that a field takes.

@@ -26,6 +26,12 @@ type form struct {
 	Inner  struct {
 		Deep int `json:"deep"`
 	} `json:"inner"`
+	Embedded
+}
+
+// Embedded is a struct of Go that callers know nothing of.
+type Embedded struct {
+	Often int `json:"often"`
 }
 
 func TestBody(t *testing.T) {
@@ -61,6 +67,7 @@ func TestBody(t *testing.T) {
 		{name: "names holds a number", body: `{"names":["x",1]}`, err: "names: must be a string, is a number"},
 		{name: "within is a list", body: `{"within":[]}`, err: "within: must be an object, is an array"},
 		{name: "a field of a field", body: `{"inner":{"deep":"x"}}`, err: "inner.deep: must be a number, is a string"},
+		{name: "a field of an embedded struct", body: `{"often":"x"}`, err: "often: must be a number, is a string"},
 		{name: "as large as may be", body: `{"text":"` + strings.Repeat("a", entry.MaxBodyBytes-11) + `"}`,
 			want: form{Text: strings.Repeat("a", entry.MaxBodyBytes-11)}},
 		{name: "one byte more", body: `{"text":"` + strings.Repeat("a", entry.MaxBodyBytes-10) + `"}`,

@@ -31,6 +31,9 @@ func Reminder(log *slog.Logger, fire flow.FireReminder) func(context.Context, co
 // Reminders decodes a request that names a session, and a reminder or a purpose, or neither.
 func Reminders(r Request) (in flow.RemindersOf, err error) {
 	in.SessionID, in.ReminderID, in.Purpose = r.Path("sessionId"), r.Path("reminderId"), r.Query("purpose")
+	if _, named := r.QueryStringParameters["purpose"]; named && in.Purpose == "" { // and not all of them
+		return in, fault.New(fault.Invalid, "purpose: must not be empty")
+	}
 	in.Caller, err = r.Caller()
 	return in, err
 }

@@ -85,12 +85,27 @@ func (f Receive) continued(ctx context.Context, in ReceiveIn) (contract.Delivery
 		in.Message.SessionID = there.SessionID
 		receipt, err := f.named(ctx, in)
 		receipt.ContinuationToken = token
+		if err == nil {
+			f.keep(ctx, in.Channel, token, there)
+		}
 		if !fault.Is(err, fault.NotFound) { // else it was deleted, or its time is over
 			return receipt, true, err
 		}
 	}
 	id, now := f.NewID(), f.Now()
 	return f.begin(ctx, in, id, f.Table.PutContinuation(in.Channel, token, there, store.Continuation{SessionID: id, ExpiresAt: expires(now)}))
+}
+
+// keep lets a channel's key lead to a conversation that goes on for as long as it goes on.
+func (f Receive) keep(ctx context.Context, channel, token string, there store.Continuation) {
+	if time.Unix(there.ExpiresAt, 0).Sub(f.Now()) > session.RowLife/2 {
+		return
+	}
+	longer := store.Continuation{SessionID: there.SessionID, ExpiresAt: expires(f.Now())}
+	err := f.Table.Commit(ctx, f.Table.PutContinuation(channel, token, there, longer))
+	if err != nil && !fault.Is(err, fault.Conflict) {
+		f.log().WarnContext(ctx, "a channel's key is not kept longer, the next message will see to it", "session", there.SessionID, "error", err)
+	}
 }
 
 // begun is a conversation of its own for the message, whose id the delivery makes, so that it is one however often it comes.

@@ -16,7 +16,8 @@ import (
 // Reminders makes, lists and cancels reminders.
 type Reminders struct {
 	Edges
-	Alarms Alarms // nil: none are made, and alarms are left to themselves
+	Alarms Alarms                     // nil: none are made, and alarms are left to themselves
+	Known  []schedule.ReminderHandler // those that a reminder may name; nil: whoever fires it knows
 }
 
 // RemindIn asks for a reminder in a conversation of a verified caller.
@@ -39,6 +40,9 @@ func (f Reminders) Create(ctx context.Context, in RemindIn) (contract.Reminder, 
 	id := "rem_" + f.NewID()
 	if in.Key != "" {
 		id = "rem_" + key.Hash(in.SessionID + "\x00" + in.Key)[:32]
+	}
+	if err := f.known(in.Reminder.Run); err != nil {
+		return contract.Reminder{}, err
 	}
 	row, err := schedule.Remind(id, in.SessionID, in.Caller, in.Reminder, f.Now())
 	if err != nil {
@@ -88,6 +92,14 @@ func (f Reminders) mayRemind(ctx context.Context, in RemindIn) error {
 		return fault.New(fault.Conflict, "a task session cannot receive follow-ups, so it cannot be reminded").Because("task_session")
 	}
 	return nil
+}
+
+// known refuses a handler that there is not, where the program's are known.
+func (f Reminders) known(run string) error {
+	if run == "" || f.Known == nil || slices.ContainsFunc(f.Known, func(h schedule.ReminderHandler) bool { return h.Name == run }) {
+		return nil
+	}
+	return fault.New(fault.Invalid, "run: the program has no handler of this name")
 }
 
 // room refuses one reminder too many.

@@ -434,3 +434,29 @@ func TestWhoeverFires(t *testing.T) {
 		})
 	}
 }
+
+// TestRemindersNameHandlersThatThereAre, where the program's are known.
+func TestRemindersNameHandlersThatThereAre(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		_, err := create(ctx, s, session.Config{SessionID: id, UserID: stage.User.ID}, "c")
+		must(t, err)
+		known, err := schedule.ReminderHandlers()
+		must(t, err)
+		f, thrice := s.Reminders(), schedule.ReminderHandler{Name: "thrice", Run: func(context.Context, schedule.Tick) (schedule.Action, error) { return schedule.Stop, nil }}
+		for _, tt := range []struct {
+			name  string
+			known []schedule.ReminderHandler
+			want  fault.Code
+		}{
+			{"it is there", []schedule.ReminderHandler{thrice}, ""},
+			{"the program has none", known, fault.Invalid},
+			{"nobody knows", nil, ""},
+		} {
+			f.Known = tt.known
+			_, err := f.Create(ctx, flow.RemindIn{SessionID: id, Caller: stage.User, Reminder: contract.NewReminder{Purpose: "x", Every: "1h", Run: "thrice"}})
+			if fault.CodeOf(err) != tt.want {
+				t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+			}
+		}
+	})
+}

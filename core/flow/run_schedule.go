@@ -127,7 +127,7 @@ func (f RunSchedule) handle(ctx context.Context, d schedule.Definition, at time.
 func (f RunSchedule) host(id string) schedule.Host {
 	h := f.Host
 	if f.Alarms != nil {
-		h.Reminders = HostReminders{Reminders{f.Edges, f.Alarms}, schedule.Principal(id)}
+		h.Reminders = HostReminders{Reminders{Edges: f.Edges, Alarms: f.Alarms}, schedule.Principal(id)}
 	}
 	return h
 }

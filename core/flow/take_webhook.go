@@ -48,7 +48,7 @@ func (f TakeWebhook) Do(ctx context.Context, in WebhookIn) (WebhookOut, error) {
 	sends := 0
 	from := channel.Context{Context: ctx, Principal: who, Log: f.log()}
 	if f.Alarms != nil {
-		from.Reminders = HostReminders{Reminders{f.Edges, f.Alarms}, who}
+		from.Reminders = HostReminders{Reminders{Edges: f.Edges, Alarms: f.Alarms}, who}
 	}
 	cc := channel.NewContext(from, func(m contract.Message) (contract.Delivery, error) {
 		sends++

@@ -67,7 +67,7 @@ func (f TellChannel) context(ctx context.Context, c channel.Channel, e contract.
 	sends := 0
 	cc := channel.Context{Context: ctx, Principal: who, SessionID: e.SessionID, ContinuationToken: e.ContinuationToken, Log: f.log()}
 	if f.Alarms != nil {
-		cc.Reminders = HostReminders{Reminders{f.Edges, f.Alarms}, who}
+		cc.Reminders = HostReminders{Reminders{Edges: f.Edges, Alarms: f.Alarms}, who}
 	}
 	return channel.NewContext(cc, func(m contract.Message) (contract.Delivery, error) {
 		sends++

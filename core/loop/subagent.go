@@ -104,6 +104,8 @@ func (d *delegated) take() model.Usage {
 // delegate runs a subagent for a call.
 func (r *run) delegate(ctx tool.Context, s Subagent, call model.ToolUse, request string) (string, error) {
 	switch above := r.lineage.names; {
+	case r.Model == nil:
+		return "", fault.New(fault.Invalid, "%s is an agent and needs a model, and none is asked here: have the agent call it", s.Name)
 	case slices.Contains(above, s.Name):
 		return "", fault.New(fault.Invalid, "the subagent %s may not start itself", s.Name)
 	case len(above) >= MaxSubagentDepth:

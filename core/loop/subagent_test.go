@@ -182,3 +182,14 @@ func TestWhoCallsWhatMustNotRunTwice(t *testing.T) {
 		t.Errorf("Call = %v", err)
 	}
 }
+
+// TestASubagentNeedsAModel: where a program calls it and no model is asked, it says what is missing.
+func TestASubagentNeedsAModel(t *testing.T) {
+	reader := loop.Subagent{Name: "reader", Description: "Reads."}
+	result, _, err := loop.Runner{Tools: []tool.Tool{reader}}.Do(t.Context(), tool.Context{Context: t.Context()}, nil, model.ToolUse{
+		ID: "c1", Name: "reader", Input: json.RawMessage(`{"request":"read it"}`),
+	})
+	if err != nil || result.Status != model.Failure || !strings.Contains(result.Content[0].Text, "reader is an agent and needs a model") {
+		t.Errorf("Do = %+v, %v", result, err)
+	}
+}

@@ -42,7 +42,7 @@ type ReminderHandler struct {
 	Run  func(ctx context.Context, t Tick) (Action, error)
 }
 
-// ReminderHandlers gives the handlers back, if they are sound. Faults: Invalid, telling everything that is wrong.
+// ReminderHandlers gives the handlers back, never nil, if they are sound. Faults: Invalid, telling everything that is wrong.
 func ReminderHandlers(all ...ReminderHandler) ([]ReminderHandler, error) {
 	var problems []error
 	seen := map[string]bool{}
@@ -57,7 +57,7 @@ func ReminderHandlers(all ...ReminderHandler) ([]ReminderHandler, error) {
 		}
 		seen[h.Name] = true
 	}
-	return all, errors.Join(problems...)
+	return append([]ReminderHandler{}, all...), errors.Join(problems...)
 }
 
 // Tick is one firing of a reminder with a handler.

@@ -79,7 +79,7 @@ func Remind(id, sessionID string, owner contract.Principal, n contract.NewRemind
 	if err := checkReminder(n); err != nil {
 		return ReminderRow{}, err
 	}
-	plan, err := When{Delay: string(n.Delay), At: n.At, Every: n.Every, Cron: n.Cron, TimeZone: n.TimeZone}.Read(now)
+	plan, err := When{Delay: string(n.Delay), At: n.At, Every: string(n.Every), Cron: n.Cron, TimeZone: n.TimeZone}.Read(now)
 	if err != nil {
 		return ReminderRow{}, err
 	}
@@ -93,7 +93,7 @@ func Remind(id, sessionID string, owner contract.Principal, n contract.NewRemind
 		return ReminderRow{}, fault.New(fault.Invalid, "maxFires: only goes with every and cron")
 	}
 	r := ReminderRow{
-		ReminderID: id, SessionID: sessionID, Owner: owner, Purpose: n.Purpose, Every: n.Every, Cron: n.Cron, TimeZone: n.TimeZone,
+		ReminderID: id, SessionID: sessionID, Owner: owner, Purpose: n.Purpose, Every: string(n.Every), Cron: n.Cron, TimeZone: n.TimeZone,
 		Prompt: n.Prompt, Run: n.Run, Until: n.Until, MaxFires: n.MaxFires, Status: Active, CreatedAt: now.UnixMilli(),
 	}
 	return r.at(first, now), nil

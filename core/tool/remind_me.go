@@ -66,7 +66,7 @@ func createReminder(ctx Context, in remindInput) (any, error) {
 	r, err := ctx.Reminders.Create(ctx, schedule.NewReminder{
 		SessionID: ctx.Session.ID, Key: ctx.ToolUseID,
 		NewReminder: contract.NewReminder{
-			Purpose: in.Purpose, Delay: contract.LooseText(in.Delay), At: in.At, Every: in.Every, Cron: in.Cron, TimeZone: in.TimeZone,
+			Purpose: in.Purpose, Delay: contract.LooseText(in.Delay), At: in.At, Every: contract.LooseText(in.Every), Cron: in.Cron, TimeZone: in.TimeZone,
 			Prompt: in.Prompt, Until: in.Until, MaxFires: in.MaxFires,
 		},
 	})

@@ -2,6 +2,7 @@ package turn_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -87,6 +88,22 @@ func TestAChannelIsToldOfSchedules(t *testing.T) {
 		noError(t, err, p.Drain(ctx))
 		if len(told) != 1 || !strings.HasPrefix(told[0], "schedule:heartbeat: ") {
 			t.Errorf("told %q", told)
+		}
+	})
+}
+
+// TestAChannelsKeyLastsAsItsConversationDoes: also when that is longer than a row is kept.
+func TestAChannelsKeyLastsAsItsConversationDoes(t *testing.T) {
+	inBubble(t, func(t *testing.T, ctx context.Context) {
+		p := play(helpful)
+		noError(t, hook(p, "hello", "d-0")(ctx), p.Drain(ctx))
+		begun := channelled(p)
+		for i := range 30 { // 600 days
+			time.Sleep(20 * 24 * time.Hour)
+			noError(t, hook(p, "still there?", fmt.Sprint("d-", i+1))(ctx), p.Drain(ctx))
+		}
+		if now := channelled(p); now != begun {
+			t.Errorf("the key leads to %s, the conversation is %s", now, begun)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	_ "time/tzdata" // wall times are in any zone
 
 	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/steadfast-agents/steadfast/agent/schedules"
 	"github.com/steadfast-agents/steadfast/core/boot"
 	"github.com/steadfast-agents/steadfast/core/boot/later"
 	"github.com/steadfast-agents/steadfast/core/contract"
@@ -15,7 +16,7 @@ import (
 
 func main() {
 	edges := boot.MustOpen(boot.Table, boot.ScheduleGroup, boot.SchedulerRole)
-	use := flow.Reminders{Edges: edges.Edges}
+	use := flow.Reminders{Edges: edges.Edges, Known: boot.Must(edges.Log, schedules.Reminders)}
 	if edges.SchedulesEnabled {
 		use.Alarms = later.Events(edges)
 	}

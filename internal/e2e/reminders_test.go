@@ -183,7 +183,10 @@ func TestReminderHandlers(t *testing.T) {
 	if after := s.alarmAt("steadfast", schedule.Name(schedule.Reminder, near.ReminderID)); after != "" {
 		t.Errorf("an alarm is set: %s", after)
 	}
-	lost := s.remind("ada", id, `{"purpose":"lost","every":"1h","run":"removed"}`)
+	refused := s.as("ada", "POST", "/agent/sessions/"+id+"/reminders", `{"purpose":"lost","every":"1h","run":"removed"}`).is(t, 400)
+	contains(t, "a handler that there is not", fmt.Sprint(refused["message"]), "no handler of this name")
+	lost := s.remind("ada", id, `{"purpose":"lost","every":"1h","run":"thrice"}`)
+	s.set(t, key.Reminder(lost.ReminderID), "attribute_exists(pk)", map[string]any{"run": "removed"}) // as after a deployment
 	if fired := s.fires(lost.ReminderID); fired.Outcome != "lost" {
 		t.Errorf("a handler that is not there = %+v", fired)
 	}
