@@ -128,7 +128,7 @@ func (a Approval) Tell(over bool, now time.Time) (c ApprovalChange, ok bool) {
 // Execute is written before an approved call runs, so that it never runs twice.
 func (a Approval) Execute(me Me, now time.Time) ApprovalChange {
 	to := a
-	to.Status, to.Owner, to.Fence, to.StartedAt, to.ExpiresAt = Executing, me.Owner, me.Fence, now.UnixMilli(), now.Add(RowLife).Unix()
+	to.Status, to.Owner, to.Fence, to.StartedAt, to.ExpiresAt = Executing, me.Owner, me.Fence, now.UnixMilli(), now.Add(Life).Unix() // no turn is open for longer
 	return ApprovalChange{a, to, cond.Eq("status", Approved)}
 }
 

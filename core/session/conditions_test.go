@@ -1,11 +1,15 @@
 package session_test
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
+	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/key"
 	"github.com/steadfast-agents/steadfast/core/session"
+	"github.com/steadfast-agents/steadfast/core/store"
+	"github.com/steadfast-agents/steadfast/internal/fake"
 )
 
 // TestEachChangeAsksForWhatItMust writes every change over a row that differs from the one that was read in a single field: the table
@@ -173,4 +177,84 @@ func swept(row, read session.State) bool {
 		return atRest
 	}
 	return true
+}
+
+// TestEachChangeOfAnApprovalAsksForWhatItMust is the same for the calls that wait for people, and for the marks of those that run once.
+func TestEachChangeOfAnApprovalAsksForWhatItMust(t *testing.T) {
+	pending := session.Approval{
+		SessionID: "s", ActionID: "a", TurnSeq: 2, Tool: "pay", Status: session.Pending, RequestedAt: ms(-time.Hour), Until: ms(time.Hour), ExpiresAt: now.Add(session.Life).Unix(),
+	}
+	with := func(edit func(*session.Approval)) session.Approval {
+		a := pending
+		edit(&a)
+		return a
+	}
+	late := with(func(a *session.Approval) { a.Until = ms(-time.Minute) })
+	approved := with(func(a *session.Approval) { a.Status, a.By = session.Approved, user })
+	executing := with(func(a *session.Approval) { a.Status, a.Owner, a.Fence = session.Executing, me.Owner, me.Fence })
+	told := func(a session.Approval, over bool) session.ApprovalChange {
+		c, ok := a.Tell(over, now)
+		if !ok {
+			t.Fatalf("nothing is told of %+v", a)
+		}
+		return c
+	}
+	decided, _, err := pending.Decide(contract.Approve, user, "", now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name    string
+		change  session.ApprovalChange
+		allowed func(row, read session.Approval) bool
+	}{
+		{"decide", decided, func(row, _ session.Approval) bool { return row.Status == session.Pending }},
+		{"tell of one that is approved", told(approved, false), sameStatusUntold},
+		{"tell of one that nobody decided about", told(late, false), sameStatusUntold},
+		{"tell of one whose turn is over", told(pending, true), sameStatusUntold},
+		{"execute", approved.Execute(me, now), func(row, _ session.Approval) bool { return row.Status == session.Approved }},
+		{"finish", executing.Finish(7), func(row, read session.Approval) bool {
+			return row.Status == session.Executing && row.Owner == read.Owner && row.Fence == read.Fence
+		}},
+	} {
+		read := tt.change.From
+		rows := []session.Approval{read}
+		for _, status := range []session.ApprovalStatus{session.Pending, session.Approved, session.Denied, session.Expired, session.Void, session.Executing} {
+			row := read
+			row.Status = status
+			rows = append(rows, row)
+		}
+		for _, edit := range []func(*session.Approval){
+			func(a *session.Approval) { a.Told = !a.Told }, func(a *session.Approval) { a.Owner = "other" }, func(a *session.Approval) { a.Fence++ },
+		} {
+			row := read
+			edit(&row)
+			rows = append(rows, row)
+		}
+		for _, row := range rows {
+			table := store.Table{Name: "main", DynamoDB: fake.NewDynamo("main"), Now: fake.Start}
+			if err := table.Commit(t.Context(), store.NewApproval(row, json.RawMessage(`{}`))); err != nil {
+				t.Fatal(err)
+			}
+			err := table.Commit(t.Context(), store.ChangeApproval(tt.change))
+			if accepted, want := err == nil, tt.allowed(row, read); accepted != want {
+				t.Errorf("%s: accepted %v, want %v, by %+v", tt.name, accepted, want, row)
+			}
+		}
+	}
+}
+
+func sameStatusUntold(row, read session.Approval) bool { return row.Status == read.Status && !row.Told }
+
+// TestAnApprovalEndsWithItsTurn: one that was decided is not listed for longer than a turn may be open, however it was decided.
+func TestAnApprovalEndsWithItsTurn(t *testing.T) {
+	a := session.Approval{SessionID: "s", ActionID: "a", Status: session.Approved, RequestedAt: ms(0), Until: ms(time.Hour), ExpiresAt: now.Add(session.RowLife).Unix()}
+	denied := a
+	denied.Status = session.Denied
+	told, _ := denied.Tell(false, now)
+	for name, got := range map[string]int64{"run": a.Execute(me, now).To.ExpiresAt, "denied": told.To.ExpiresAt} {
+		if most := now.Add(session.Life).Unix(); got > most || got < now.Unix() {
+			t.Errorf("%s: it ends at %s", name, time.Unix(got, 0).UTC())
+		}
+	}
 }
