@@ -14,7 +14,7 @@ import (
 )
 
 // large is an intent or a need of a size that a few of fill a row.
-func large(n int) string { return fmt.Sprint(n, strings.Repeat("x", 60<<10)) }
+func large(n int) string { return fmt.Sprint(n, strings.Repeat("x", 90<<10)) }
 
 // What a row cannot hold is forgotten from the history, oldest first: an agenda goes on being observed, and promises go on being made.
 func TestLargeDocumentsForgetTheirHistory(t *testing.T) {
@@ -51,7 +51,7 @@ func TestLargeDocumentsForgetTheirHistory(t *testing.T) {
 			t.Fatalf("%s: %.200s %s, %v", id, got.Error, got.Status, err)
 		}
 	}
-	const tasks = 14
+	const tasks = 8
 	for n := range tasks / 2 {
 		made := fmt.Sprint("made-", n)
 		deliver(made, "promise", "")
