@@ -209,9 +209,10 @@ func (r evalRun) Run(c *cli, s *surroundings) error {
 		return err
 	}
 	defer stop()
+	tell, told := s.progressOf()
 	runner := evals.Runner{
 		Agent: agent, ModelName: r.Model, Subject: subject, Workspace: workspaceOf(c.Eval.Workspace, subject), Only: r.Eval,
-		Runs: r.Runs, Jobs: r.Jobs, Timeout: r.Timeout, New: r.New, Progress: s.progressOf(),
+		Runs: r.Runs, Jobs: r.Jobs, Timeout: r.Timeout, New: r.New, Progress: tell,
 	}
 	if r.Baseline != "" {
 		if runner.Old, err = openSubject(r.Baseline); err != nil {
@@ -220,6 +221,7 @@ func (r evalRun) Run(c *cli, s *surroundings) error {
 		defer runner.Old.Close()
 	}
 	ran, failed := runner.Run(ctx)
+	told()
 	if ran.Dir == "" || ctx.Err() != nil {
 		return failed
 	}

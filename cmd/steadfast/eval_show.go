@@ -78,21 +78,24 @@ func rate(v *float64) string {
 	return evals.Number(*v)
 }
 
-// progressOf shows how far an iteration is: on a terminal a line that changes, else one for each run.
-func (s *surroundings) progressOf() func(evals.Progress) {
+// progressOf shows how far an iteration is: on a terminal a line that is written over, else one for each run. done ends the line.
+func (s *surroundings) progressOf() (tell func(evals.Progress), done func()) {
 	terminal, watched := s.stderr.(screen)
-	return func(p evals.Progress) {
-		line := progressLine(p)
-		switch {
-		case s.json:
-		case !s.live || !watched || p.Err != nil:
-			s.note("%s", line)
-		default:
-			end := ""
-			if p.Done+p.Failed == p.Total {
-				end = "\n"
-			}
-			fmt.Fprintf(terminal.to, "\r\x1b[2K%s%s", s.dim(line), end) // names of cases are letters, digits and hyphens: the line commands nothing else
+	if s.json || !s.live || !watched {
+		return func(p evals.Progress) { s.note("%s", progressLine(p)) }, func() {}
+	}
+	open := false
+	tell = func(p evals.Progress) { // names of cases are letters, digits and hyphens: the line commands nothing else
+		fmt.Fprint(terminal.to, "\r\x1b[2K")
+		if open = p.Err == nil; open {
+			fmt.Fprint(terminal.to, s.dim(progressLine(p)))
+		} else {
+			s.note("%s", progressLine(p))
+		}
+	}
+	return tell, func() {
+		if open {
+			fmt.Fprintln(terminal.to)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -79,15 +80,18 @@ func TestProgressOnATerminal(t *testing.T) {
 	for _, terminal := range []bool{true, false} {
 		var shown strings.Builder
 		s := &surroundings{live: true, stderr: &shown}
-		want := "iteration 1: 2 runs\n1/2  eval-a with_skill, 1.0 s\n2/2  eval-a without_skill, 1.0 s\n"
+		want := "iteration 1: 3 runs\n1/3  eval-a with_skill, 1.0 s\n2/3, 1 failed  eval-b with_skill: no\n3/3, 1 failed  eval-a without_skill, 1.0 s\n"
 		if terminal {
 			s.stderr = screen{&shown}
-			want = "\r\x1b[2Kiteration 1: 2 runs\r\x1b[2K1/2  eval-a with_skill, 1.0 s\r\x1b[2K2/2  eval-a without_skill, 1.0 s\n"
+			want = "\r\x1b[2K" + strings.ReplaceAll(strings.TrimSuffix(want, "\n"), "\n", "\r\x1b[2K") + "\n"
+			want = strings.Replace(want, ": no\r", ": no\n\r", 1)
 		}
-		tell := s.progressOf()
-		tell(evals.Progress{Iteration: 1, Total: 2})
-		tell(evals.Progress{Iteration: 1, Total: 2, Done: 1, Last: "eval-a with_skill", Took: time.Second})
-		tell(evals.Progress{Iteration: 1, Total: 2, Done: 2, Last: "eval-a without_skill", Took: time.Second})
+		tell, done := s.progressOf()
+		tell(evals.Progress{Iteration: 1, Total: 3})
+		tell(evals.Progress{Iteration: 1, Total: 3, Done: 1, Last: "eval-a with_skill", Took: time.Second})
+		tell(evals.Progress{Iteration: 1, Total: 3, Done: 1, Failed: 1, Last: "eval-b with_skill", Err: errors.New("no")})
+		tell(evals.Progress{Iteration: 1, Total: 3, Done: 2, Failed: 1, Last: "eval-a without_skill", Took: time.Second})
+		done()
 		same(t, "progress", strings.NewReplacer("\x1b[2m", "", "\x1b[0m", "").Replace(shown.String()), want)
 	}
 }
