@@ -28,7 +28,7 @@ const (
 )
 
 // Goal is one thing an agent pursues, with the host's own data. One that was read and did not change is written with the bytes it
-// was read with.
+// was read with. Where N has changed so that what is stored is none any more, Data is zero until the need is observed again.
 type Goal[N any] struct {
 	ID           string           `json:"id"`
 	Kind         string           `json:"kind"`
@@ -39,7 +39,8 @@ type Goal[N any] struct {
 	SourceTaskID string           `json:"sourceTaskId"`
 	Epoch        *string          `json:"epoch"`
 
-	read json.RawMessage
+	read       json.RawMessage
+	unreadable error // why there is no Data
 }
 
 // Agenda is what an agent pursues: active goals first, best first, then settled ones, newest first. The zero value is empty.
@@ -169,7 +170,9 @@ func pursue[N any](there []Goal[N], needs map[string]Need[N], o Observation[N], 
 
 // pursued is the goal as its need is reported.
 func (g Goal[N]) pursued(n Need[N], o Observation[N]) Goal[N] {
-	if g.Status == GoalActive && sameJSON(g.Data, n.Data) {
+	if g.unreadable != nil {
+		g.read, g.unreadable = nil, nil
+	} else if g.Status == GoalActive && sameJSON(g.Data, n.Data) {
 		return g
 	}
 	g.Kind, g.Data, g.Status, g.UpdatedAt, g.SourceTaskID = n.Kind, n.Data, GoalActive, o.At, o.TaskID
@@ -219,11 +222,11 @@ func EpochBefore(a, b string) bool {
 	return lessUTF16(a, b)
 }
 
-// AgendaLines describes the active goals for a prompt, best first.
+// AgendaLines describes the active goals for a prompt, best first; not those whose Data cannot be read.
 func AgendaLines[N any](a Agenda[N], describe func(Goal[N]) string) []string {
 	lines := []string{}
 	for _, g := range a.Goals {
-		if g.Status == GoalActive {
+		if g.Status == GoalActive && g.unreadable == nil {
 			lines = append(lines, fmt.Sprintf("[%s] %s (pursuing since %s)", g.ID, describe(g), g.CreatedAt))
 		}
 	}

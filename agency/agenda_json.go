@@ -64,11 +64,27 @@ func copyRead(data []byte) json.RawMessage {
 // goalWire is a goal without its methods.
 type goalWire[N any] Goal[N]
 
+// readGoal reads a goal; one whose data is no N any more has none, and says why.
+func readGoal[N any](data []byte) (w goalWire[N], err error) {
+	if err = json.Unmarshal(data, &w); err == nil {
+		return w, nil
+	}
+	var plain goalWire[json.RawMessage]
+	if json.Unmarshal(data, &plain) != nil {
+		return w, err
+	}
+	return goalWire[N]{
+		ID: plain.ID, Kind: plain.Kind, Status: plain.Status, CreatedAt: plain.CreatedAt, UpdatedAt: plain.UpdatedAt, SourceTaskID: plain.SourceTaskID,
+		Epoch: plain.Epoch, unreadable: err,
+	}, nil
+}
+
 // MarshalJSON writes the goal; what is as it was read keeps its bytes.
 func (g Goal[N]) MarshalJSON() ([]byte, error) {
 	var was goalWire[N]
 	if g.read != nil {
-		if err := json.Unmarshal(g.read, &was); err != nil {
+		var err error
+		if was, err = readGoal[N](g.read); err != nil {
 			return nil, err
 		}
 	}
@@ -77,8 +93,8 @@ func (g Goal[N]) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads the goal.
 func (g *Goal[N]) UnmarshalJSON(data []byte) error {
-	var w goalWire[N]
-	if err := json.Unmarshal(data, &w); err != nil {
+	w, err := readGoal[N](data)
+	if err != nil {
 		return err
 	}
 	*g = Goal[N](w)

@@ -68,8 +68,13 @@ type Commitment[I any] struct {
 	Reconsiderations int               `json:"reconsiderations"`
 	TaskDueAt        contract.Instant  `json:"taskDueAt,omitempty"` // when its task is to run, if later than it was sent
 
-	read json.RawMessage
+	read       json.RawMessage
+	unreadable error // why there is no Intent
 }
+
+// Unreadable says why a commitment has no Intent: I has changed so that what is stored is none any more. It stays in the book, and its
+// task fails; a type that reads both forms brings it back.
+func (c Commitment[I]) Unreadable() error { return c.unreadable }
 
 // Open reports whether it counts towards the limits.
 func (c Commitment[I]) Open() bool {

@@ -33,12 +33,12 @@ func (d Due[I]) All() iter.Seq2[RedispatchMode, Commitment[I]] {
 }
 
 // DueCommitments gives what should get a new task, oldest first. changed says of a declined one whether its facts changed; nil: never.
-// A queued one is stale from when its task was to run. Pure.
+// A queued one is stale from when its task was to run. One that is Unreadable is not due. Pure.
 func DueCommitments[I any](b CommitmentBook[I], now time.Time, changed func(Commitment[I]) bool, l CommitmentLimits) Due[I] {
 	l = l.orDefault()
 	var d Due[I]
 	for _, c := range b.Commitments {
-		if !c.before(now) || len(c.ChildTaskIDs) >= l.ChildTasks {
+		if !c.before(now) || len(c.ChildTaskIDs) >= l.ChildTasks || c.unreadable != nil {
 			continue
 		}
 		switch c.Status {

@@ -40,11 +40,28 @@ func (b *CommitmentBook[I]) UnmarshalJSON(data []byte) error {
 // commitmentWire is a commitment without its methods.
 type commitmentWire[I any] Commitment[I]
 
+// readCommitment reads a commitment; one whose intent is no I any more has none, and says why.
+func readCommitment[I any](data []byte) (w commitmentWire[I], err error) {
+	if err = json.Unmarshal(data, &w); err == nil {
+		return w, nil
+	}
+	var plain commitmentWire[json.RawMessage]
+	if json.Unmarshal(data, &plain) != nil {
+		return w, err
+	}
+	return commitmentWire[I]{
+		ID: plain.ID, Kind: plain.Kind, Status: plain.Status, CreatedAt: plain.CreatedAt, UpdatedAt: plain.UpdatedAt, ExpiresAt: plain.ExpiresAt,
+		NextReviewAt: plain.NextReviewAt, Counterpart: plain.Counterpart, Source: plain.Source, AgendaID: plain.AgendaID, ChildTaskIDs: plain.ChildTaskIDs,
+		ExternalRef: plain.ExternalRef, Decision: plain.Decision, Reconsiderations: plain.Reconsiderations, TaskDueAt: plain.TaskDueAt, unreadable: err,
+	}, nil
+}
+
 // MarshalJSON writes the commitment; what is as it was read keeps its bytes.
 func (c Commitment[I]) MarshalJSON() ([]byte, error) {
 	var was commitmentWire[I]
 	if c.read != nil {
-		if err := json.Unmarshal(c.read, &was); err != nil {
+		var err error
+		if was, err = readCommitment[I](c.read); err != nil {
 			return nil, err
 		}
 	}
@@ -53,8 +70,8 @@ func (c Commitment[I]) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads the commitment.
 func (c *Commitment[I]) UnmarshalJSON(data []byte) error {
-	var w commitmentWire[I]
-	if err := json.Unmarshal(data, &w); err != nil {
+	w, err := readCommitment[I](data)
+	if err != nil {
 		return err
 	}
 	*c = Commitment[I](w)

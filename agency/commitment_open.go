@@ -54,7 +54,7 @@ func open[I any](b CommitmentBook[I], d CommitmentDraft[I], l CommitmentLimits) 
 		return b, OpenInvalid, ""
 	}
 	for _, c := range b.Commitments {
-		if c.Open() && c.Counterpart == d.Counterpart && c.Kind == d.Kind && sameJSON(c.Intent, d.Intent) {
+		if c.Open() && c.Counterpart == d.Counterpart && c.Kind == d.Kind && c.unreadable == nil && sameJSON(c.Intent, d.Intent) {
 			return b, OpenDuplicate, c.ID
 		}
 	}

@@ -96,12 +96,16 @@ func WithPayload[P, N, I, D any](fn func(*Context[P, N, I], D) (string, error)) 
 	}
 }
 
-// WithCommitment makes a handler of a function that takes the commitment the task owns. A task without one fails.
+// WithCommitment makes a handler of a function that takes the commitment the task owns. A task without one fails, and so does that of one
+// that is Unreadable.
 func WithCommitment[P, N, I any](fn func(*Context[P, N, I], Commitment[I]) (string, error)) func(*Context[P, N, I]) (string, error) {
 	return func(c *Context[P, N, I]) (string, error) {
 		com, ok := c.Commitment()
 		if !ok {
 			return "", fault.New(fault.NotFound, "task %s owns no commitment", c.TaskID)
+		}
+		if err := com.Unreadable(); err != nil {
+			return "", fault.Wrap(fault.Internal, err, "intent of %s", com.ID)
 		}
 		return fn(c, com)
 	}
