@@ -40,7 +40,7 @@ func MustEnv(needs ...Need) Env {
 // MustOpen is MustEnv that also prepares the clients. In Lambda it opens the connection to the table, if that is needed; it asks
 // nothing else over the network.
 func MustOpen(needs ...Need) Edges {
-	UseMemory()
+	Tune()
 	env := MustEnv(needs...)
 	tables := Config("DYNAMODB", env.Region)
 	if slices.Contains(needs, Table) {

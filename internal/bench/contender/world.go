@@ -26,7 +26,7 @@ var user = contract.Principal{Type: contract.UserPrincipal, ID: "bench"}
 
 // edges opens the table and the bus with the SDK's own clients.
 func edges() boot.Edges {
-	boot.UseMemory()
+	boot.Tune()
 	env := boot.MustEnv(boot.Table)
 	table := store.Table{Name: env.TableName, DynamoDB: client(env)}
 	events := eventbridge.NewFromConfig(boot.Config("EVENTBRIDGE", env.Region))
