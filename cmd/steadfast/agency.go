@@ -83,12 +83,12 @@ func openAgency(at aws.Config, table, name string) (agencyStack, error) {
 }
 
 // agentOf gives the type and the agent of "type/agent".
-func (s agencyStack) agentOf(name string) (a *agency.Agent, agentID string, err error) {
+func (st agencyStack) agentOf(name string) (a *agency.Agent, agentID string, err error) {
 	kind, agentID, ok := strings.Cut(name, "/")
 	if !ok || agentID == "" {
 		return nil, "", &client.Error{Code: "invalid", Message: fmt.Sprintf("%q is not an agent: type/agent is meant, such as reviewer/ann", name)}
 	}
-	a, err = s.hosted.Type(kind)
+	a, err = st.hosted.Type(kind)
 	return a, agentID, err
 }
 

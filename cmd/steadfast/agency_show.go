@@ -48,14 +48,14 @@ func viewTask(t task.Task) agentTask {
 }
 
 // tasks gives an agent's tasks, oldest first: those that are known of it, and those that the sweep looks after.
-func (s agencyStack) tasks(ctx context.Context, a *agency.Agent, agentID string, known []string) ([]agentTask, error) {
+func (st agencyStack) tasks(ctx context.Context, a *agency.Agent, agentID string, known []string) ([]agentTask, error) {
 	ids := map[string]bool{}
 	for _, id := range known {
 		ids[id] = true
 	}
 	forever := time.Now().AddDate(100, 0, 0)
 	for shard := range key.DueShards {
-		rows, err := s.table.Due(ctx, shard, forever, 1000)
+		rows, err := st.table.Due(ctx, shard, forever, 1000)
 		if err != nil {
 			return nil, err
 		}
@@ -67,7 +67,7 @@ func (s agencyStack) tasks(ctx context.Context, a *agency.Agent, agentID string,
 	}
 	all := []agentTask{}
 	for id := range ids {
-		t, err := s.table.TaskOrNone(ctx, id)
+		t, err := st.table.TaskOrNone(ctx, id)
 		if err != nil {
 			return nil, err
 		}

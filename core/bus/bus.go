@@ -186,7 +186,7 @@ func (b Bus) RequestSession(ctx context.Context, c session.Config) (sessionID st
 	}})
 }
 
-// SendMessage hands a message of a principal into a channel and returns its delivery id, which it makes if the message has none. It needs
+// SendMessage sends a principal's message to a channel and returns its delivery id, which it makes if the message has none. It needs
 // nothing but PutEvents. Faults: Invalid, Unavailable.
 func (b Bus) SendMessage(ctx context.Context, channel string, p task.Principal, m contract.Message) (deliveryID string, err error) {
 	if m.DeliveryID == "" {
@@ -198,7 +198,7 @@ func (b Bus) SendMessage(ctx context.Context, channel string, p task.Principal, 
 	}})
 }
 
-// EmitTaskCompleted tells what a task came to, under the source the task has. Faults: Invalid, Unavailable.
+// EmitTaskCompleted publishes the result of a task, under the task's own source if it has one. Faults: Invalid, Unavailable.
 func (b Bus) EmitTaskCompleted(ctx context.Context, t task.Task) error {
 	b.Source = or(t.Source, b.Source)
 	return b.Publish(ctx, Event{contract.AgentTaskCompleted, contract.TaskCompleted{
@@ -211,7 +211,7 @@ func (b Bus) RunTurn(ctx context.Context, sessionID string) error {
 	return b.Publish(ctx, Event{contract.RunAgentTurn, contract.RunTurn{SessionID: sessionID}})
 }
 
-// RunSchedule has a firing of a schedule run. Faults: Unavailable.
+// RunSchedule asks for a firing of a schedule. Faults: Unavailable.
 func (b Bus) RunSchedule(ctx context.Context, r contract.RunSchedule) error {
 	return b.Publish(ctx, Event{contract.RunScheduleType, r})
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Timed is an event with its time, for whoever can put events on the bus later.
+// Timed is an event that is to be put on the bus at a time to come.
 type Timed struct {
 	Name       string // of the schedule, as schedule.Name makes it
 	At         time.Time
@@ -16,7 +16,7 @@ type Timed struct {
 	Waits      bool            // whoever takes it waits for its notBefore, as for "Run Agent Task", which need not say so
 }
 
-// Schedule is a schedule of events as it is to be.
+// Schedule is a schedule of EventBridge Scheduler that puts events on the bus.
 type Schedule struct {
 	Name       string // as schedule.Name makes it
 	Expression string // at(...), which deletes itself afterwards, or cron(...)

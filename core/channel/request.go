@@ -59,7 +59,7 @@ type Context struct {
 	send func(contract.Message) (contract.Delivery, error)
 }
 
-// NewContext gives c with what sends, and with a log that takes everything if it has none.
+// NewContext returns c with send as the way its messages go, and with a log that discards everything if c has none.
 func NewContext(c Context, send func(contract.Message) (contract.Delivery, error)) Context {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)

@@ -30,10 +30,10 @@ type Expr struct {
 	Other string
 }
 
-// And holds if all of them do.
+// And holds if every one of the conditions holds.
 func And(of ...Expr) Expr { return Expr{Op: OpAnd, Of: of} }
 
-// Or holds if one of them does.
+// Or holds if at least one of the conditions holds.
 func Or(of ...Expr) Expr { return Expr{Op: OpOr, Of: of} }
 
 // Not holds if e does not.
@@ -51,7 +51,7 @@ func Contains(attr string, v any) Expr { return Expr{Op: OpContains, Attr: attr,
 // Is compares an attribute with a value.
 func Is(attr string, op Op, v any) Expr { return Expr{Op: op, Attr: attr, Value: v} }
 
-// Eq is Is with =.
+// Eq holds if the attribute equals v.
 func Eq(attr string, v any) Expr { return Is(attr, OpEq, v) }
 
 // Attrs compares two attributes of the row.

@@ -5,7 +5,7 @@ import "encoding/json"
 // ResolveApprovalType is the detail type of the event by which an app decides on a tool call for one of its users.
 const ResolveApprovalType = "Resolve Agent Approval"
 
-// Verdict is what a person says about a call.
+// Verdict is a person's decision on a tool call.
 type Verdict string
 
 // The verdicts.
@@ -14,7 +14,7 @@ const (
 	Deny    Verdict = "deny"
 )
 
-// ResolveApproval is the detail of "Resolve Agent Approval": an app decides for one of its users.
+// ResolveApproval is the detail of "Resolve Agent Approval": an app passes on the decision of one of its users.
 type ResolveApproval struct {
 	SessionID string  `json:"sessionId"`
 	ActionID  string  `json:"actionId"`
@@ -29,7 +29,7 @@ type DecideApproval struct {
 	Reason   string  `json:"reason,omitempty"`
 }
 
-// Approval is a call that waits, or waited, for a person.
+// Approval is a tool call that waits, or waited, for a person.
 type Approval struct {
 	ActionID    string          `json:"actionId"`
 	SessionID   string          `json:"sessionId"`
@@ -44,7 +44,7 @@ type Approval struct {
 	Reason      string          `json:"reason,omitempty"`
 }
 
-// Approvals is a list of them, the oldest first.
+// Approvals is the answer of GET /agent/sessions/{sessionId}/approvals, the oldest first.
 type Approvals struct {
 	Approvals []Approval `json:"approvals"`
 }

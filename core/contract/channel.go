@@ -6,8 +6,8 @@ const (
 	SendAgentMessageType  = "Send Agent Message"
 )
 
-// AgentSessionEvent is the detail of "Agent Session Event": an event of a session that belongs to a channel. It is told at least once:
-// SessionID and Index name it. Pieces of text are not told.
+// AgentSessionEvent is the detail of "Agent Session Event": an event of a session that belongs to a channel. It is published at least
+// once; SessionID and Index identify it. Pieces of text are not published.
 type AgentSessionEvent struct {
 	SessionEvent
 	Channel           string `json:"channel"`
@@ -15,8 +15,8 @@ type AgentSessionEvent struct {
 	Attempt           int    `json:"attempt,omitempty"`           // how often handlers have failed before
 }
 
-// SendAgentMessage is the detail of "Send Agent Message": a first-party app hands a message of a principal into a channel's
-// conversation, or into a session by its id. Neither id nor token: a new conversation.
+// SendAgentMessage is the detail of "Send Agent Message": a first-party app sends a principal's message to a channel's
+// conversation, or to a session by its id. With neither an id nor a token it begins a new conversation.
 type SendAgentMessage struct {
 	Channel           string            `json:"channel"`
 	SessionID         string            `json:"sessionId,omitempty"`

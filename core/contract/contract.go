@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Source is the source of every event of this stack, unless EVENT_SOURCE says otherwise.
+// Source is the default source of the stack's events; EVENT_SOURCE overrides it.
 const Source = "readysetcloud.agent"
 
 // Detail types on the bus.
@@ -36,7 +36,7 @@ type BusEvent[D any] struct {
 	Detail     D         `json:"detail"`
 }
 
-// RawEvent is an event whose detail has not been read.
+// RawEvent is an event whose detail has not been decoded.
 type RawEvent = BusEvent[json.RawMessage]
 
 // Principal is who a task or session acts for: a verified user or a service.
@@ -45,7 +45,7 @@ type Principal struct {
 	ID   string        `json:"id" dynamodbav:"id"`
 }
 
-// PrincipalType is user or system.
+// PrincipalType is the kind of a principal.
 type PrincipalType string
 
 // The kinds of principal.
@@ -103,7 +103,7 @@ type TaskCompleted struct {
 	Usage     *Usage    `json:"usage,omitempty"`
 }
 
-// TaskResult is the one envelope of a task's result, in answers, rows and events.
+// TaskResult is the result of a task as answers, rows and events carry it.
 type TaskResult struct {
 	TaskID string `json:"taskId"`
 	Status string `json:"status"`
@@ -112,7 +112,7 @@ type TaskResult struct {
 	Usage  *Usage `json:"usage,omitempty"` // of a run that asked a model and has ended
 }
 
-// Admission says what a message does to a running turn.
+// Admission says what happens to a message that arrives while a turn runs.
 type Admission string
 
 // The admissions.
@@ -131,7 +131,7 @@ type SendMessage struct {
 	Files             map[string]string `json:"files,omitempty"` // texts for the session's workspace, by path
 }
 
-// StopSession is the body of POST /agent/sessions/{sessionId}/stop. Clear also cancels what waits.
+// StopSession is the body of POST /agent/sessions/{sessionId}/stop. Clear also drops the messages that wait.
 type StopSession struct {
 	Clear bool `json:"clear,omitempty"`
 }
@@ -143,7 +143,7 @@ type Delivery struct {
 	ContinuationToken string `json:"continuationToken,omitempty"`
 }
 
-// ErrorBody is the body of every failed HTTP answer.
+// ErrorBody is the body of every HTTP answer that reports a fault.
 type ErrorBody struct {
 	Message string `json:"message"`
 	Code    string `json:"code"`

@@ -19,7 +19,7 @@ type FileInfo struct {
 	Artifact string `json:"artifact,omitempty"` // what it was tagged as
 }
 
-// SessionFiles is the answer of GET /agent/sessions/{sessionId}/files: all of them, ordered by path.
+// SessionFiles is the answer of GET /agent/sessions/{sessionId}/files: every file, ordered by path.
 type SessionFiles struct {
 	Files []FileInfo `json:"files"`
 }
@@ -30,7 +30,7 @@ const (
 	MaxFileBytes     = 1 << 20  // of one file
 	MaxFiles         = 200      // of one session
 	MaxWorkspaceSize = 10 << 20 // bytes of all files of one session
-	MaxArtifactBytes = 200      // of what a file is tagged as
+	MaxArtifactBytes = 200      // of the word that a file is tagged with
 )
 
 // Limits of the files that come with a message.
@@ -39,8 +39,8 @@ const (
 	MaxSendBytes = 300 * 1024 // of the message's text, its files and their paths together
 )
 
-// CheckFilePath reports why a path cannot name a file: it must be relative, with slashes, without "." or ".." or empty parts. Faults:
-// Invalid.
+// CheckFilePath returns an error unless path can name a file: relative, separated by slashes, without empty parts, "." or "..", at
+// most MaxFilePath bytes. Faults: Invalid.
 func CheckFilePath(path string) error {
 	switch {
 	case len(path) > MaxFilePath:
@@ -51,7 +51,7 @@ func CheckFilePath(path string) error {
 	return nil
 }
 
-// CheckFile reports why a text cannot be a file's. Faults: Invalid, Limit.
+// CheckFile returns an error unless a file of this path may hold content. Faults: Invalid (path, or not UTF-8), Limit (size).
 func CheckFile(path, content string) error {
 	switch err := CheckFilePath(path); {
 	case err != nil:
@@ -64,7 +64,7 @@ func CheckFile(path, content string) error {
 	return nil
 }
 
-// CheckSend reports why a message cannot bring these files. Faults: Invalid.
+// CheckSend returns an error unless a message of this text may bring these files. Faults: Invalid.
 func CheckSend(text string, files map[string]string) error {
 	if len(files) > MaxSendFiles {
 		return fault.New(fault.Invalid, "files: %d, the limit is %d", len(files), MaxSendFiles)
@@ -82,7 +82,7 @@ func CheckSend(text string, files map[string]string) error {
 	return nil
 }
 
-// CheckArtifact reports why a file cannot be tagged as that. Faults: Invalid.
+// CheckArtifact returns an error unless a file may be tagged as artifact: 1 to MaxArtifactBytes bytes of UTF-8. Faults: Invalid.
 func CheckArtifact(artifact string) error {
 	return cmp.Or(
 		problem(strings.TrimSpace(artifact) == "", "artifact: must not be empty"),

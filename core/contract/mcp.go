@@ -26,7 +26,7 @@ const (
 // to exactly that address.
 type MCPHosts []string
 
-// Check reports entries that could never be meant. Faults: Invalid.
+// Check returns an error if an entry can never match. Faults: Invalid.
 func (h MCPHosts) Check() error {
 	for _, entry := range h {
 		if address, plain := strings.CutPrefix(entry, "http://"); plain {
@@ -50,8 +50,8 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Allow refuses an address that is not on the list, and whatever is not https but for a loopback address that is listed as such.
-// Faults: Invalid.
+// Allow parses address and refuses it unless its host is on the list and its scheme is https, or it is a loopback address that is listed
+// with http. Faults: Invalid.
 func (h MCPHosts) Allow(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	switch {
@@ -70,8 +70,8 @@ func (h MCPHosts) Allow(address string) (*url.URL, error) {
 	return nil, fault.New(fault.Invalid, "host %q is not allowed", u.Host)
 }
 
-// CheckMCPServers reports the first server, by label, that may not be used: one that is started by a command, that is not on an
-// allowed host, or whose headers cannot be sent. Faults: Invalid, naming the field.
+// CheckMCPServers returns an error for the first server, by label, that may not be used: it is started by a command, its host is not
+// allowed, or its headers cannot be sent. Faults: Invalid, naming the field.
 func CheckMCPServers(servers map[string]MCPServer, hosts MCPHosts) error {
 	if len(servers) > MaxMCPServers {
 		return fault.New(fault.Invalid, "mcpServers: %d servers, the limit is %d", len(servers), MaxMCPServers)
@@ -90,7 +90,7 @@ func CheckMCPServers(servers map[string]MCPServer, hosts MCPHosts) error {
 	return nil
 }
 
-// Check is CheckMCPServers of one server; the message begins with what follows its label. Faults: Invalid.
+// Check does for one server what CheckMCPServers does for all; its message begins with the field, without the label. Faults: Invalid.
 func (s MCPServer) Check(hosts MCPHosts) error {
 	if s.Command != "" || len(s.Args) > 0 {
 		return fault.New(fault.Invalid, ": servers that are started by a command are not allowed")

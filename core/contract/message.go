@@ -1,7 +1,7 @@
 package contract
 
-// Message is what a program hands into a channel: text for the conversation of SessionID, or for the one that the channel's key
-// ContinuationToken leads to, which begins if there is none. Neither: a new conversation.
+// Message is what a program sends to a channel: text for the session SessionID, or for the conversation that the channel knows as
+// ContinuationToken, which begins if there is none. With neither it begins a new conversation.
 type Message struct {
 	Text              string
 	SessionID         string
@@ -9,22 +9,4 @@ type Message struct {
 	DeliveryID        string            // the same again gets the first receipt; "": one is made
 	Admission         Admission         // "": the channel's
 	Files             map[string]string // texts for the session's workspace, by path
-}
-
-// RunScheduleType is the detail type of a firing of a schedule.
-const RunScheduleType = "Run Schedule"
-
-// RunSchedule is the detail of "Run Schedule".
-type RunSchedule struct {
-	ScheduleID string  `json:"scheduleId"`
-	At         Instant `json:"at"`               // when it was due, by the scheduler; the same is one firing
-	Manual     bool    `json:"manual,omitempty"` // asked for by a person: it runs also where schedules are off
-}
-
-// ScheduleRan is what a firing came to.
-type ScheduleRan struct {
-	ScheduleID string   `json:"scheduleId"`
-	SessionIDs []string `json:"sessionIds"`
-	Error      string   `json:"error,omitempty"` // of its handler, or why it was not run
-	Code       string   `json:"code,omitempty"`  // of why it was not run
 }

@@ -3,7 +3,7 @@ package contract
 // FireReminderType is the detail type of the event that fires a reminder.
 const FireReminderType = "Fire Reminder"
 
-// FireReminder is its detail. A reminder that has moved on since is not fired.
+// FireReminder is the detail of "Fire Reminder". A reminder whose next firing is another one by then is not fired.
 type FireReminder struct {
 	ReminderID string  `json:"reminderId"`
 	At         Instant `json:"at,omitempty"`        // the firing that is meant; by hand, if it is absent, the next
@@ -11,7 +11,7 @@ type FireReminder struct {
 	Manual     bool    `json:"manual,omitempty"`    // asked for by hand: it fires at once, also where timers are off
 }
 
-// NewReminder asks for a reminder. Exactly one of Delay, At, Every and Cron; exactly one of Prompt and Run.
+// NewReminder asks for a reminder. Exactly one of Delay, At, Every and Cron, and exactly one of Prompt and Run, must be set.
 type NewReminder struct {
 	Purpose  string    `json:"purpose"`            // what it is for: a word to list and cancel by, at most 256 bytes
 	Delay    LooseText `json:"delay,omitempty"`    // once: 90s, 15m, 2h, 3d, 1h30m, or seconds
@@ -44,7 +44,7 @@ type Reminder struct {
 	CreatedAt  Instant `json:"createdAt"`
 }
 
-// Reminders is a list of them, by the time they fire.
+// Reminders is the answer of GET /agent/sessions/{sessionId}/reminders, ordered by next firing.
 type Reminders struct {
 	Reminders []Reminder `json:"reminders"`
 }

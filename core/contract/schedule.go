@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 )
 
-// Detail types of events that are to come later.
+// Detail types that ask for an event at a later time, and take it back.
 const (
 	ScheduleEventType        = "Schedule Event"
 	CancelScheduledEventType = "Cancel Scheduled Event"
 )
 
-// ScheduleEvent is the detail of "Schedule Event": an event that is to be put on the bus later. Exactly one of At and Delay.
+// ScheduleEvent is the detail of "Schedule Event": it asks for an event to be put on the bus at a later time. Exactly one of At and
+// Delay must be set.
 type ScheduleEvent struct {
 	Name     string         `json:"name,omitempty"`     // the same name again moves it; "": evt-{id of the event}
 	At       string         `json:"at,omitempty"`       // an instant with an offset, a wall time or a date in TimeZone
@@ -22,7 +23,7 @@ type ScheduleEvent struct {
 	Event    ScheduledEvent `json:"event"`
 }
 
-// ScheduledEvent is what is put on the bus.
+// ScheduledEvent is the event that a ScheduleEvent puts on the bus.
 type ScheduledEvent struct {
 	Source     string          `json:"source,omitempty"` // default: this stack's
 	DetailType string          `json:"detailType"`
@@ -34,26 +35,44 @@ type CancelScheduledEvent struct {
 	Name string `json:"name"`
 }
 
-// WhenPast says what becomes of an event whose time was past when it was asked for.
+// WhenPast says what happens to an event whose time has already passed when it is asked for.
 type WhenPast string
 
-// What may become of it.
+// The values of WhenPast.
 const (
-	WhenPastSend  WhenPast = "send" // it is sent now
-	WhenPastSkip  WhenPast = "skip"
-	WhenPastError WhenPast = "error" // refused
+	WhenPastSend  WhenPast = "send"  // it is sent now
+	WhenPastSkip  WhenPast = "skip"  // it is dropped
+	WhenPastError WhenPast = "error" // the request is refused
 )
 
-// IfExists says what becomes of an event of the same name that waits.
+// IfExists says what happens if an event of the same name is already waiting.
 type IfExists string
 
-// What may become of it.
+// The values of IfExists.
 const (
-	IfExistsMove IfExists = "move"
-	IfExistsKeep IfExists = "keep"
+	IfExistsMove IfExists = "move" // it moves to the new time, with the new detail
+	IfExistsKeep IfExists = "keep" // it stays as it is
 )
 
-// LooseText is text that may be written as a number.
+// RunScheduleType is the detail type of the event that fires a schedule.
+const RunScheduleType = "Run Schedule"
+
+// RunSchedule is the detail of "Run Schedule".
+type RunSchedule struct {
+	ScheduleID string  `json:"scheduleId"`
+	At         Instant `json:"at"`               // when it was due, by the scheduler; the same is one firing
+	Manual     bool    `json:"manual,omitempty"` // asked for by a person: it runs also where schedules are off
+}
+
+// ScheduleRan is the outcome of a firing of a schedule.
+type ScheduleRan struct {
+	ScheduleID string   `json:"scheduleId"`
+	SessionIDs []string `json:"sessionIds"`
+	Error      string   `json:"error,omitempty"` // of its handler, or why it was not run
+	Code       string   `json:"code,omitempty"`  // of why it was not run
+}
+
+// LooseText is text that JSON may also give as a number.
 type LooseText string
 
 // UnmarshalJSON takes a string or a number.

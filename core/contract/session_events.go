@@ -16,29 +16,29 @@ type SessionEvent struct {
 type EventData interface{ EventType() string }
 
 type (
-	// SessionStarted is index 0 of every session.
+	// SessionStarted is the first event of every session, at index 0.
 	SessionStarted struct {
 		Mode      string    `json:"mode"`
 		Channel   string    `json:"channel,omitempty"`
 		Principal Principal `json:"principal"`
 	}
-	// SessionWaiting says that nothing is pending.
+	// SessionWaiting says that nothing runs and nothing waits: the session takes the next message.
 	SessionWaiting struct{}
-	// SessionCompleted ends a task session.
+	// SessionCompleted ends the session of a task that succeeded.
 	SessionCompleted struct {
 		Result string `json:"result"`
 	}
-	// SessionFailed ends a task session.
+	// SessionFailed ends the session of a task that failed.
 	SessionFailed struct {
 		Error string `json:"error"`
 	}
-	// MessageReceived is the prompt of a turn, with every send it carries, in order.
+	// MessageReceived is the prompt of a turn. DeliveryIDs names every message that went into it, in order.
 	MessageReceived struct {
 		Text        string   `json:"text"`
 		DeliveryIDs []string `json:"deliveryIds"`
 		Files       []string `json:"files,omitempty"` // paths of what they brought for the workspace
 	}
-	// NudgeDelivered is a message that a running turn took.
+	// NudgeDelivered is a message that a turn took up while it was running.
 	NudgeDelivered struct {
 		Text       string   `json:"text"`
 		DeliveryID string   `json:"deliveryId"`
@@ -49,7 +49,7 @@ type (
 		TaskID       string   `json:"taskId,omitempty"`
 		UnknownTools []string `json:"unknownTools,omitempty"` // named by the session or the task, and left out: there are none of these names
 	}
-	// TurnQueued says that a turn waits for a place.
+	// TurnQueued says that a turn waits for a place, because as many turns run as may.
 	TurnQueued struct {
 		Position int `json:"position"`
 	}
@@ -59,37 +59,38 @@ type (
 		Limit  string `json:"limit,omitempty"` // which limit cut the answer short
 		Usage  Usage  `json:"usage"`
 	}
-	// TurnFailed ends a turn without one. Status is failed, cancelled or interrupted.
+	// TurnFailed ends a turn that has no answer. Status is failed, cancelled, interrupted, or blocked: a content
+	// filter withheld it.
 	TurnFailed struct {
 		Status string `json:"status"`
 		Error  string `json:"error"`
 		Usage  *Usage `json:"usage,omitempty"`
 	}
-	// StepStarted opens one model call and what follows from it.
+	// StepStarted opens a step: one model call and the tool calls it asks for.
 	StepStarted struct {
 		Step int `json:"step"`
 	}
-	// StepCompleted closes it.
+	// StepCompleted closes a step.
 	StepCompleted struct {
 		Step       int   `json:"step"`
 		DurationMs int64 `json:"durationMs"`
 		Usage      Usage `json:"usage"`
 	}
-	// ReasoningAppended is a piece of reasoning.
+	// ReasoningAppended is a piece of the model's reasoning, as it streams in.
 	ReasoningAppended struct {
 		Delta   string `json:"delta"`
 		Attempt int    `json:"attempt,omitempty"` // over 1: earlier pieces of this step are void
 	}
-	// ReasoningCompleted is the whole of it.
+	// ReasoningCompleted is the whole reasoning of a step.
 	ReasoningCompleted struct {
 		Text string `json:"text"`
 	}
-	// MessageAppended is a piece of the answer.
+	// MessageAppended is a piece of the answer, as it streams in.
 	MessageAppended struct {
 		Delta   string `json:"delta"`
 		Attempt int    `json:"attempt,omitempty"` // over 1: earlier pieces of this step are void
 	}
-	// MessageCompleted is a finalized assistant text.
+	// MessageCompleted is the whole text of a step's answer.
 	MessageCompleted struct {
 		Text string `json:"text"`
 	}
@@ -97,7 +98,7 @@ type (
 	ActionsRequested struct {
 		Calls []ActionCall `json:"calls"`
 	}
-	// ActionResult is the outcome of one call.
+	// ActionResult is the outcome of one tool call.
 	ActionResult struct {
 		ID         string          `json:"id"`
 		Name       string          `json:"name"`
@@ -105,29 +106,29 @@ type (
 		Output     json.RawMessage `json:"output"`
 		DurationMs int64           `json:"durationMs"`
 	}
-	// ActionsCompleted pairs with ActionsRequested.
+	// ActionsCompleted says that every call of an ActionsRequested has its result.
 	ActionsCompleted struct {
 		IDs []string `json:"ids"`
 	}
-	// SkillsReported tells what is wrong with the skills of a session that begins: which did not load, and why.
+	// SkillsReported lists what is wrong with a new session's skills: which did not load, and why.
 	SkillsReported struct {
 		Findings []SkillFinding `json:"findings"`
 		More     int            `json:"more,omitempty"` // how many are not told
 	}
-	// ArtifactTagged says that a file of the session was made known as something to be used. The same file may be tagged again.
+	// ArtifactTagged says that a file of the session was marked as an artifact. The same file may be tagged again.
 	ArtifactTagged struct {
 		Path     string `json:"path"`
 		Artifact string `json:"artifact"` // as what
 		Bytes    int64  `json:"bytes"`
 	}
-	// SubagentCalled says that a call of a tool has begun that is another agent. ID is the call's.
+	// SubagentCalled says that a call of a tool that is another agent has begun. ID is the tool call's.
 	SubagentCalled struct {
 		ID      string `json:"id"`
 		Name    string `json:"name"`
 		Depth   int    `json:"depth"` // from 1
 		Request string `json:"request"`
 	}
-	// SubagentCompleted says what it came to. Its usage is part of the turn's.
+	// SubagentCompleted is the outcome of a subagent's call. Its usage is part of the turn's.
 	SubagentCompleted struct {
 		ID         string `json:"id"`
 		Name       string `json:"name"`
@@ -137,7 +138,7 @@ type (
 		DurationMs int64  `json:"durationMs"`
 		Usage      Usage  `json:"usage"`
 	}
-	// ActionToolRetry says that a read runs again.
+	// ActionToolRetry says that a read-only tool failed and is run again.
 	ActionToolRetry struct {
 		ID      string `json:"id"`
 		Name    string `json:"name"`
@@ -156,7 +157,7 @@ type SkillFinding struct {
 	Skipped  bool   `json:"skipped,omitempty"` // the file gives no skill
 }
 
-// ApprovalRequested is the data of action.approval_requested: the turn waits for a person, and nothing runs meanwhile.
+// ApprovalRequested says that a tool call waits for a person. Nothing of the turn runs meanwhile.
 type ApprovalRequested struct {
 	ActionID  string          `json:"actionId"`
 	Name      string          `json:"name"`
@@ -167,7 +168,7 @@ type ApprovalRequested struct {
 // EventType is action.approval_requested.
 func (ApprovalRequested) EventType() string { return "action.approval_requested" }
 
-// ApprovalResolved is the data of action.approval_resolved, written once for each request.
+// ApprovalResolved says what was decided. It is written once for each ApprovalRequested.
 type ApprovalResolved struct {
 	ActionID string `json:"actionId"`
 	Name     string `json:"name"`
@@ -179,7 +180,7 @@ type ApprovalResolved struct {
 // EventType is action.approval_resolved.
 func (ApprovalResolved) EventType() string { return "action.approval_resolved" }
 
-// ActionCall is one requested tool call with its validated arguments.
+// ActionCall is one tool call that the model asks for, with its validated input.
 type ActionCall struct {
 	ID    string          `json:"id"`
 	Name  string          `json:"name"`

@@ -2,8 +2,8 @@ package contract
 
 import "github.com/steadfast-agents/steadfast/core/model"
 
-// StreamBodies is one event of a model's stream in the words of the WebSocket; most kinds have none. A stop that calls for tools
-// has none either: the turn goes on.
+// StreamBodies gives the WebSocket's form of one event of a model's stream. Most kinds have none, and neither has a stop for tool use:
+// the turn goes on.
 func StreamBodies(e model.Event) []StreamEventBody {
 	switch e := e.(type) {
 	case model.TextDelta:

@@ -20,7 +20,7 @@ type ClientMessage struct {
 
 // ServerMessage is what a client receives. Type is stream_event, complete or error (and pong, subscribed and decided as answers
 // to actions an old client never sends); the fields after Message are additions that an old client ignores. A message about a turn
-// without Seq tells again what was told before, or what happened before the connection followed the session.
+// that has no Seq repeats what was sent before, or tells what happened before the connection followed the session.
 type ServerMessage struct {
 	Type      string           `json:"type"`
 	Event     *StreamEventBody `json:"event,omitempty"`
@@ -50,10 +50,11 @@ const (
 	TypeDecided     = "decided"    // the decision about a call is recorded
 )
 
-// FeatureReset is what a client that understands reset events asks for when it connects (features=reset).
+// FeatureReset is the feature of clients that understand reset events. A client names it when it connects (features=reset).
 const FeatureReset = "reset"
 
-// FeatureApprovals is what a client that can ask a person asks for: then it is told of calls that wait for one.
+// FeatureApprovals is the feature of clients that can ask a person: they are told of tool calls that wait for approval
+// (features=approvals).
 const FeatureApprovals = "approvals"
 
 // StreamEventBody is the event of a stream_event: exactly one field is set.
@@ -67,16 +68,16 @@ type StreamEventBody struct {
 	Approval *ApprovalBody `json:"approval,omitempty"` // likewise, with features=approvals
 }
 
-// ToolUseBody names a tool call that has begun.
+// ToolUseBody says that the model has begun a tool call.
 type ToolUseBody struct {
 	Name      string `json:"name"`
 	ToolUseID string `json:"tool_use_id"`
 }
 
-// MaxApprovalInput is how many bytes of a call's input a frame takes.
+// MaxApprovalInput is the largest input of a call, in bytes, that an approval message carries.
 const MaxApprovalInput = 16 * 1024
 
-// ApprovalBody tells that a call waits for a person, and later what became of it.
+// ApprovalBody tells a client that a tool call waits for a person, and later what was decided.
 type ApprovalBody struct {
 	ActionID  string          `json:"action_id"`
 	Name      string          `json:"name"`            // of the tool
@@ -87,7 +88,7 @@ type ApprovalBody struct {
 	Reason    string          `json:"reason,omitempty"`
 }
 
-// Body is the request as a client is told of it.
+// Body gives the request in the form that clients receive over the WebSocket.
 func (r ApprovalRequested) Body() ApprovalBody {
 	b := ApprovalBody{ActionID: r.ActionID, Name: r.Name, Status: "pending", Input: r.Input, ExpiresAt: r.ExpiresAt}
 	if len(b.Input) > MaxApprovalInput {
@@ -96,7 +97,7 @@ func (r ApprovalRequested) Body() ApprovalBody {
 	return b
 }
 
-// Body is the outcome as a client is told of it.
+// Body gives the outcome in the form that clients receive over the WebSocket.
 func (r ApprovalResolved) Body() ApprovalBody {
 	return ApprovalBody{ActionID: r.ActionID, Name: r.Name, Status: r.Decision, By: r.By, Reason: r.Reason}
 }

@@ -29,8 +29,8 @@ func Event[In any](log *slog.Logger, details Details, do func(ctx context.Contex
 	}
 }
 
-// Raw makes a handler of whole bus events, for who needs the envelope too: fields that came by reference are put back, and do's answer
-// is the function's. Errors are those of Event.
+// Raw makes a handler that gets whole bus events, with their envelope: fields that came by reference are put back, and do's answer is
+// the function's. An error means what it means for Event.
 func Raw[Out any](log *slog.Logger, details Details, do func(ctx context.Context, e contract.RawEvent) (Out, error)) func(context.Context, contract.RawEvent) (Out, error) {
 	return func(ctx context.Context, e contract.RawEvent) (out Out, err error) {
 		if e.Detail, err = resolve(ctx, details, e.Detail); err == nil {

@@ -140,7 +140,8 @@ func article(noun string) string {
 // Handler is a Lambda handler of the HTTP API.
 type Handler = func(context.Context, events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error)
 
-// HTTP makes a handler: decode reads the input, do is the use-case, status names the code of a success.
+// HTTP makes a handler: decode reads the input, do is the use-case, status gives the status code of its answer. Faults become the reply
+// that the package's table of status codes says.
 func HTTP[In, Out any](log *slog.Logger, decode func(Request) (In, error), do func(context.Context, In) (Out, error), status func(Out) int) Handler {
 	return func(ctx context.Context, e events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
 		in, err := decode(Request{e})
@@ -155,7 +156,7 @@ func HTTP[In, Out any](log *slog.Logger, decode func(Request) (In, error), do fu
 	}
 }
 
-// Always is a status that does not depend on the answer.
+// Always gives a status that does not depend on the answer.
 func Always[Out any](code int) func(Out) int { return func(Out) int { return code } }
 
 func reply(code int, body any) events.APIGatewayV2HTTPResponse {
@@ -217,7 +218,7 @@ func Task(r Request) (flow.TaskOf, error) {
 	return flow.TaskOf{TaskID: r.Path("taskId"), Caller: caller.ID}, err
 }
 
-// Wire makes a use-case that gives a task's result give it as it crosses the boundary.
+// Wire turns a use-case that gives a task's result into one that gives the result's public form.
 func Wire[In any](do func(context.Context, In) (task.Result, error)) func(context.Context, In) (contract.TaskResult, error) {
 	return func(ctx context.Context, in In) (contract.TaskResult, error) {
 		r, err := do(ctx, in)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Metrics writes counts as one line of CloudWatch's embedded metric format, one metric for each name. Nothing is written for no
-// counts.
+// Metrics writes counts as one line of CloudWatch's embedded metric format, one metric for each name. Without counts nothing is
+// written.
 func Metrics(w io.Writer, now time.Time, function string, counts map[string]int) {
 	if len(counts) == 0 {
 		return

@@ -9,7 +9,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/flow"
 )
 
-// Reminder makes a handler of reminders' firings, which answers what they came to. One that is asked for by hand without its time is the
+// Reminder makes a handler of reminder firings, which answers with their outcome. One that is asked for by hand without its time is the
 // next, and is answered also when it is refused; an error of any other means that it is delivered again.
 func Reminder(log *slog.Logger, fire flow.FireReminder) func(context.Context, contract.RawEvent) (contract.ReminderFired, error) {
 	return func(ctx context.Context, e contract.RawEvent) (fired contract.ReminderFired, err error) {

@@ -8,8 +8,8 @@ import (
 	"github.com/steadfast-agents/steadfast/core/fault"
 )
 
-// Schedule makes a handler of firings, which answers what they came to. One that was asked for by hand is answered also when it is
-// refused; an error of any other means that it is delivered again.
+// Schedule makes a handler of schedule firings, which answers with their outcome. One that was asked for by hand is answered also when
+// it is refused; an error of any other means that it is delivered again.
 func Schedule(log *slog.Logger, do func(context.Context, contract.RunSchedule) (contract.ScheduleRan, error)) func(context.Context, contract.RawEvent) (contract.ScheduleRan, error) {
 	return func(ctx context.Context, e contract.RawEvent) (contract.ScheduleRan, error) {
 		var ran contract.ScheduleRan

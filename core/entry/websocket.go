@@ -67,7 +67,7 @@ func features(text string) []string {
 	return known
 }
 
-// Disconnected makes the $disconnect handler, which API Gateway calls at best.
+// Disconnected makes the $disconnect handler. API Gateway calls it on a best-effort basis.
 func Disconnected(log *slog.Logger, forget func(ctx context.Context, connectionID string) error) func(context.Context, wsRequest) (wsResponse, error) {
 	return func(ctx context.Context, e wsRequest) (wsResponse, error) {
 		if err := forget(ctx, e.RequestContext.ConnectionID); err != nil {
@@ -78,7 +78,7 @@ func Disconnected(log *slog.Logger, forget func(ctx context.Context, connectionI
 	}
 }
 
-// Socket is what messages of an open connection can do.
+// Socket handles the messages of open connections.
 type Socket struct {
 	Chat flow.Chat
 	Stop flow.Stop

@@ -11,7 +11,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/store"
 )
 
-// Approvals lets people decide about calls that wait for them.
+// Approvals lets people decide on tool calls that wait for them.
 type Approvals struct{ Edges }
 
 // DecideIn is a person's verdict.

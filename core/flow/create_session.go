@@ -23,7 +23,7 @@ type CreateSessionIn struct {
 	CreatedBy string
 }
 
-// CreateSessionOut is the session as its owner may use it.
+// CreateSessionOut is what the owner needs to use the new session.
 type CreateSessionOut struct {
 	SessionID         string `json:"sessionId"`
 	Title             string `json:"title"`

@@ -127,7 +127,7 @@ type GetTask struct{ Edges }
 // TaskOf names a task and the verified caller.
 type TaskOf struct{ TaskID, Caller string }
 
-// Do reads it. Faults: NotFound, for others' tasks as well.
+// Do reads the task. Faults: NotFound, also for a task of somebody else.
 func (f GetTask) Do(ctx context.Context, in TaskOf) (task.Result, error) {
 	t, err := f.visible(ctx, in)
 	return t.Result(), err
@@ -150,7 +150,7 @@ func (e Edges) visible(ctx context.Context, in TaskOf) (task.Task, error) {
 // CancelTask ends a task for good.
 type CancelTask struct{ Edges }
 
-// Do cancels it, together with the turn that runs it. Idempotent. Faults: NotFound, Conflict (already final), Unavailable.
+// Do cancels the task, together with the turn that runs it. Idempotent. Faults: NotFound, Conflict (already final), Unavailable.
 func (f CancelTask) Do(ctx context.Context, in TaskOf) (task.Result, error) {
 	return racing(ctx, func() (task.Result, bool, error) { return f.try(ctx, in) })
 }

@@ -23,8 +23,8 @@ const (
 	purgeShare   = 15 * time.Second // of a sweep, for each session: others wait too
 )
 
-// Do deletes it: from then on it is gone for everybody. How long its rows take depends on their number: what a call has no time for the
-// sweep removes. A call that is cut off may be repeated. Faults: NotFound, Denied, Unavailable.
+// Do deletes the session: from then on it is gone for everybody. How long its rows take depends on their number: what a call has no time
+// for the sweep removes. A call that is cut off may be repeated. Faults: NotFound, Denied, Unavailable.
 func (f DeleteSession) Do(ctx context.Context, in SessionOf) (struct{}, error) {
 	if err := contract.CheckID("sessionId", in.SessionID); err != nil {
 		return struct{}{}, err

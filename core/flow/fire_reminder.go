@@ -23,7 +23,7 @@ type FireReminder struct {
 	Sleep    func(ctx context.Context, d time.Duration) error // nil: a timer
 }
 
-// What may become of a firing.
+// What can become of a firing, as contract.ReminderFired tells it.
 const (
 	FiringFired = "fired"
 	FiringStale = "stale" // fired before, cancelled, moved on, or a handler is at it

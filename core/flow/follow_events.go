@@ -35,8 +35,7 @@ func (f FollowEvents) Check(ctx context.Context, in FollowEventsIn) error {
 	if in.For < 0 {
 		return fault.New(fault.Invalid, "seconds: must not be negative")
 	}
-	_, err := f.readable(ctx, in.SessionOf, in.From)
-	return err
+	return f.readable(ctx, in.SessionOf, in.From)
 }
 
 // Do gives every event to show, in order, until ctx ends, it is asked to end, the session ends or show fails. show(nil) is a sign of

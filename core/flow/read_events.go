@@ -41,7 +41,7 @@ func (f ReadEvents) Do(ctx context.Context, in ReadEventsIn) (ReadEventsOut, err
 	if in.Limit < 1 || in.Limit > MaxEvents {
 		return ReadEventsOut{}, fault.New(fault.Invalid, "limit: must be from 1 to %d", MaxEvents)
 	}
-	if _, err := f.readable(ctx, in.SessionOf, in.From); err != nil {
+	if err := f.readable(ctx, in.SessionOf, in.From); err != nil {
 		return ReadEventsOut{}, err
 	}
 	out := ReadEventsOut{Next: in.From}
@@ -81,14 +81,15 @@ func lineOf(e contract.SessionEvent) (line []byte, size int, err error) {
 }
 
 // readable reports whether the caller may read the session's stream from an index on.
-func (e Edges) readable(ctx context.Context, in SessionOf, from int64) (session.State, error) {
+func (e Edges) readable(ctx context.Context, in SessionOf, from int64) error {
 	if err := contract.CheckID("sessionId", in.SessionID); err != nil {
-		return session.State{}, err
+		return err
 	}
 	if from < 0 {
-		return session.State{}, fault.New(fault.Invalid, "startIndex: must not be negative")
+		return fault.New(fault.Invalid, "startIndex: must not be negative")
 	}
-	return e.mine(ctx, in)
+	_, err := e.mine(ctx, in)
+	return err
 }
 
 // events reads a session's events from an index on. A gap is the work of a deletion, and the session is gone, but for the beginning of a

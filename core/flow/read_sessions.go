@@ -29,7 +29,7 @@ type SessionView struct {
 	Pending           int64            `json:"pending"`
 }
 
-// Do reads it. A session that has only a configuration is there too. Faults: NotFound, Denied, Unavailable.
+// Do reads the session, also one that has only a configuration. Faults: NotFound, Denied, Unavailable.
 func (f GetSession) Do(ctx context.Context, in SessionOf) (SessionView, error) {
 	if err := contract.CheckID("sessionId", in.SessionID); err != nil {
 		return SessionView{}, err

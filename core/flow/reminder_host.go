@@ -33,7 +33,7 @@ func (h HostReminders) List(ctx context.Context, f schedule.ReminderFilter) ([]c
 	return out.Reminders, err
 }
 
-// Cancel ends those that are active. Faults as Reminders.Cancel.
+// Cancel ends the active reminders that f selects. Faults as Reminders.Cancel.
 func (h HostReminders) Cancel(ctx context.Context, f schedule.ReminderFilter) (int, error) {
 	of, err := h.of(ctx, f)
 	if err != nil {

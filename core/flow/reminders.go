@@ -119,8 +119,8 @@ type RemindersOf struct {
 	ReminderID string // "": all
 }
 
-// List gives them as they are, the next to fire first, then those that ended within a day. Faults: Invalid, NotFound, Denied,
-// Unavailable.
+// List gives a conversation's reminders: the active ones, the next to fire first, then those that ended within a day. Faults: Invalid,
+// NotFound, Denied, Unavailable.
 func (f Reminders) List(ctx context.Context, in RemindersOf) (contract.Reminders, error) {
 	rows, err := f.rows(ctx, in)
 	out := contract.Reminders{Reminders: make([]contract.Reminder, 0, len(rows))}
@@ -176,7 +176,8 @@ type CancelledReminders struct {
 	Cancelled int `json:"cancelled"`
 }
 
-// Cancel ends those that are active, and takes their alarms away. One that is named must be of the conversation. Idempotent. Faults:
+// Cancel ends the active reminders that the request selects, and takes their alarms away. A reminder named by its id must belong to
+// the conversation. Idempotent. Faults:
 // Invalid, NotFound, Denied, Unavailable.
 func (f Reminders) Cancel(ctx context.Context, in RemindersOf) (out CancelledReminders, err error) {
 	rows, err := f.rows(ctx, in)

@@ -19,17 +19,17 @@ type ScheduleEvent struct {
 	Later Alarms
 }
 
-// Asked is one of the two events.
+// Asked is a "Schedule Event" or "Cancel Scheduled Event" as it arrived: its detail, and what its envelope says.
 type Asked[D any] struct {
 	Detail  D
 	EventID string    // of the envelope: the same again is done once
 	Time    time.Time // of the envelope: what delays count from
 }
 
-// Outcome says what became of it.
+// Outcome says what became of a request for a later event, or of its cancellation.
 type Outcome string
 
-// The outcomes.
+// What can become of it.
 const (
 	Scheduled Outcome = "scheduled"
 	SentNow   Outcome = "sent"
@@ -57,7 +57,7 @@ func (f ScheduleEvent) Do(ctx context.Context, in Asked[contract.ScheduleEvent])
 	})
 }
 
-// Cancel takes an event that waits away. Idempotent. Faults: Unavailable (deliver it again).
+// Cancel takes back an event that waits. Idempotent. Faults: Unavailable (deliver it again).
 func (f ScheduleEvent) Cancel(ctx context.Context, in Asked[contract.CancelScheduledEvent]) (Outcome, error) {
 	if err := contract.CheckID("name", in.Detail.Name); err != nil {
 		return f.refuse(ctx, in.EventID, err), nil

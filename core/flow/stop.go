@@ -23,7 +23,7 @@ type StopOut struct {
 	Stopping bool `json:"stopping"`
 }
 
-// Do asks the owner to stop; it does so within a second or two. Idempotent. Faults: NotFound, Denied, Unavailable.
+// Do asks the session's owner to stop, which happens within a second or two. Idempotent. Faults: NotFound, Denied, Unavailable.
 func (f Stop) Do(ctx context.Context, in StopIn) (StopOut, error) {
 	if err := contract.CheckID("session_id", in.SessionID); err != nil {
 		return StopOut{}, err

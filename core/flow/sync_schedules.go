@@ -23,7 +23,8 @@ type SyncSchedules struct {
 	Log       *slog.Logger // nil: discard
 }
 
-// Do makes it so; gone: there are to be none, because the stack is deleted. Idempotent, also when it was cut off. Faults: Invalid,
+// Do makes the group equal to the program's schedules, or empties it if gone: the stack is being deleted. Idempotent, also after it was
+// cut off. Faults: Invalid,
 // Unavailable.
 func (f SyncSchedules) Do(ctx context.Context, gone bool) error {
 	var want []bus.Schedule

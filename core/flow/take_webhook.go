@@ -10,14 +10,14 @@ import (
 	"github.com/steadfast-agents/steadfast/core/key"
 )
 
-// TakeWebhook takes a webhook of a channel in: it verifies who sent it, and lets the channel send what it says.
+// TakeWebhook takes in a webhook of a channel: it verifies the sender and lets the channel's Route send the messages it holds.
 type TakeWebhook struct {
 	Edges
 	Channels channel.Set
 	Alarms   Alarms // of the reminders that channels make; nil: they make none
 }
 
-// WebhookIn is a webhook as it came, for the channel that its path names.
+// WebhookIn is a webhook as it came, for the channel named in its path.
 type WebhookIn struct {
 	Channel string
 	channel.Request
@@ -28,7 +28,7 @@ type WebhookOut struct {
 	Deliveries []contract.Delivery `json:"deliveries"`
 }
 
-// Do takes it in. Nothing is stored of one that is not verified. Faults: Invalid, NotFound, Denied (bad_signature, old_signature),
+// Do takes the webhook in. Nothing of an unverified one is stored. Faults: Invalid, NotFound, Denied (bad_signature, old_signature),
 // Conflict, Unavailable.
 func (f TakeWebhook) Do(ctx context.Context, in WebhookIn) (WebhookOut, error) {
 	out := WebhookOut{Deliveries: []contract.Delivery{}}
@@ -84,14 +84,14 @@ func (e Edges) say(ctx context.Context, c channel.Channel, who contract.Principa
 	return contract.Delivery{SessionID: m.SessionID, ContinuationToken: m.ContinuationToken}, err
 }
 
-// SendFromEvent takes a message in that a first-party app sent over the bus.
+// SendFromEvent takes in a message that a first-party app sent over the bus.
 type SendFromEvent struct {
 	Edges
 	Channels channel.Set // for stop words and admission; a channel that is not among them is taken with the defaults
 }
 
-// Do takes it in; envelopeID names a message without a delivery id. Faults: Invalid, Denied, NotFound, Conflict (task_session,
-// session_busy), Unavailable.
+// Do takes the message in. envelopeID serves as the delivery id of a message that has none. Faults: Invalid, Denied, NotFound, Conflict
+// (task_session, session_busy), Unavailable.
 func (f SendFromEvent) Do(ctx context.Context, d contract.SendAgentMessage, envelopeID string) error {
 	if err := checkPrincipal(d.Principal); err != nil {
 		return err

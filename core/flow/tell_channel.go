@@ -32,8 +32,8 @@ const (
 	TellTries = 30
 )
 
-// Do tells it. Telling the same event again gives it to the handler again. An error means that it could not be put off either, or was
-// put off too often: then nobody tells it any more. Faults: Unavailable.
+// Do gives the event to its handler. The same event again goes to the handler again. An error means that it could not be put off either,
+// or was put off too often: then nobody tells it any more. Faults: Unavailable.
 func (f TellChannel) Do(ctx context.Context, e contract.AgentSessionEvent) error {
 	c, ok := f.Channels.Get(e.Channel)
 	if !ok {

@@ -21,7 +21,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/fault"
 )
 
-// MaxTokenBytes is the longest token that is looked at. API Gateway takes no longer headers than 10,240 bytes.
+// MaxTokenBytes is the longest token that is looked at. API Gateway accepts headers of 10,240 bytes at most.
 const MaxTokenBytes = 16 << 10
 
 // Use is what a token is for, its token_use claim.

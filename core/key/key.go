@@ -26,7 +26,7 @@ const (
 	maxDueMillis = 9_999_999_999_999
 )
 
-// Sort keys and prefixes within a session's partition.
+// Sort keys, and prefixes of sort keys.
 const (
 	ConfigSK       = "CONFIG"
 	StateSK        = "STATE"
@@ -125,7 +125,7 @@ func Skill(kind, id, name, digest string) Key {
 // Skills lists the skills that a principal has uploaded.
 func Skills(kind, id string) Key { return Key{PrincipalPK(kind, id), SkillsSK} }
 
-// SessionSkills are the uploads that a session has, for all its life.
+// SessionSkills lists the uploaded skills that a session keeps for all its life.
 func SessionSkills(sessionID string) Key { return Key{SessionPK(sessionID), SkillsSK} }
 
 // Memory is one record of the in-table memory.
@@ -176,7 +176,7 @@ func Firing(scheduleID string, at int64) Key {
 // Budget is what is set for a budget's scope.
 func Budget(scope string) Key { return Key{"BUDGET#" + scope, "BUDGET"} }
 
-// Asked is the last that was asked of a named event that is to come later. The name is hashed.
+// Asked is the latest request about a named later event. The name is hashed.
 func Asked(name string) Key { return Key{"SCHEDULED#" + Hash(name), "ASKED"} }
 
 // BudgetWindow is what a budget's scope reserved and spent since start, in milliseconds.

@@ -22,7 +22,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/task"
 )
 
-// MaxInput is EventBridge Scheduler's limit of a schedule's input.
+// MaxInput is EventBridge Scheduler's limit of a schedule's input, in bytes.
 const MaxInput = 256 * 1024
 
 // SchedulerAPI is what later events need of EventBridge Scheduler's client.
@@ -45,8 +45,8 @@ type Events struct {
 }
 
 // Send puts an event on the bus at its time: never early, at least once, and late by up to a minute. What is past or now goes out at
-// once, and so does within schedule.Near what Waits: it carries its time as notBefore. at is when
-// the schedule runs, e's own time where another was kept, zero for what went out. Doing it again comes to the same, but what went out goes out again. Faults: Invalid
+// once, and so does within schedule.Near what Waits: it carries its time as notBefore. at is when the schedule runs, e's own time where
+// another was kept, zero for what went out. Doing it again comes to the same, but what went out goes out again. Faults: Invalid
 // (Scheduler or the bus refuses it), Limit (too large), Unavailable.
 func (l Events) Send(ctx context.Context, e bus.Timed) (at time.Time, err error) {
 	now := l.Now()
@@ -197,7 +197,7 @@ func (l Events) waits(ctx context.Context, name string) (bool, error) {
 	return err == nil, l.explain(err, name)
 }
 
-// Cancel takes a schedule away. One that is not there is cancelled. Faults: Unavailable.
+// Cancel deletes a schedule. It is no error if there is none of that name. Faults: Unavailable.
 func (l Events) Cancel(ctx context.Context, name string) error {
 	group := cmp.Or(l.Group, "default")
 	_, err := l.Scheduler.DeleteSchedule(ctx, &scheduler.DeleteScheduleInput{Name: &name, GroupName: &group})

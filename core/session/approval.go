@@ -9,7 +9,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/fault"
 )
 
-// ApprovalStatus is where a call that needs a person stands.
+// ApprovalStatus says where a call that needs a person stands.
 //
 //	          approve                    right before it runs
 //	pending ───────────▶ approved ──────────────────────────▶ executing
@@ -104,8 +104,8 @@ func (a Approval) Decide(v contract.Verdict, by contract.Principal, reason strin
 	return c, false, fault.New(fault.Conflict, "the call is %s already", was).Because("already_decided")
 }
 
-// Tell notes that the log says what became of it: the verdict, or that nobody decided in time, or, where the turn is over, that it ended
-// first. ok is false when there is nothing to say, or it was said before.
+// Tell notes that the log says what became of the call: the verdict, or that nobody decided in time, or, where the turn is over, that it
+// ended first. ok is false when there is nothing to say, or it was said before.
 func (a Approval) Tell(over bool, now time.Time) (c ApprovalChange, ok bool) {
 	to := a
 	to.Told = true
@@ -125,7 +125,7 @@ func (a Approval) Tell(over bool, now time.Time) (c ApprovalChange, ok bool) {
 	return ApprovalChange{a, to, cond.And(cond.Eq("status", a.Status), cond.EqOrAbsent("told", a.Told))}, true
 }
 
-// Execute is written before an approved call runs, so that it never runs twice.
+// Execute marks an approved call as executing. It is written before the call runs, so that it never runs twice.
 func (a Approval) Execute(me Me, now time.Time) ApprovalChange {
 	to := a
 	to.Status, to.Owner, to.Fence, to.StartedAt, to.ExpiresAt = Executing, me.Owner, me.Fence, now.UnixMilli(), now.Add(Life).Unix() // no turn is open for longer
@@ -152,7 +152,7 @@ func (a Approval) ExecutedBy(me Me) bool {
 	return a.Status == Executing && a.Owner == me.Owner && a.Fence == me.Fence
 }
 
-// Resolved is the event of what became of it.
+// Resolved is the event that tells what became of the call.
 func (a Approval) Resolved() contract.ApprovalResolved {
 	status := a.Status
 	if status == Executing {

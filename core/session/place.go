@@ -49,7 +49,7 @@ type Waiter struct {
 	ExpiresAt int64  `dynamodbav:"expiresAt"` // s
 }
 
-// Line is a scope as it was read: its places and who waits for one, the oldest first.
+// Line is a scope as it was read: its places, and the sessions that wait for one, the oldest first.
 type Line struct {
 	Scope   string
 	Max     int // turns at once

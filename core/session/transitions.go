@@ -151,8 +151,8 @@ func (s State) Release(me Me) Change {
 	return Change{s, to, cond.And(me.mine(), cond.Eq("phase", Idle), nothingPending)}
 }
 
-// HandOff gives it up with work left: another owner goes on. used is what of the open turn is not counted yet. Publish the trigger after
-// this is written, never before.
+// HandOff gives the session up with work left, for another owner to go on. used is what of the open turn is not counted yet. Publish the
+// trigger after this is written, never before.
 func (s State) HandOff(me Me, used Spent, now time.Time) Change {
 	to := s.released().due(now)
 	if s.Phase == Open {
@@ -164,8 +164,8 @@ func (s State) HandOff(me Me, used Spent, now time.Time) Change {
 // Alive changes nothing, under the condition that the session is not deleted: for rows beside it that must not outlive it.
 func (s State) Alive() Change { return Change{s, s, cond.Is("phase", cond.OpNe, Deleted)} }
 
-// Keep lets the session live on as a turn would: something is still to come in it. ok is false for one that is deleted, or whose time
-// is over.
+// Keep extends the session's life as a turn would, because something is still to come in it. ok is false for one that is deleted, or
+// whose time is over.
 func (s State) Keep(now time.Time) (c Change, ok bool) {
 	to := s
 	to.ExpiresAt = max(s.ExpiresAt, now.Add(Life).Unix())
@@ -202,7 +202,7 @@ func (s State) Told(now time.Time) (before int64, all bool) {
 	return s.NextIndex, false
 }
 
-// Created gives the call that configured it to a session that a message had adopted before.
+// Created notes which call configured the session, where a message had adopted it before that call.
 func (s State) Created(by string) Change {
 	to := s
 	to.CreatedBy = by

@@ -22,7 +22,7 @@ func NewExecution(a session.Approval) Write {
 	return create(key.Approval(a.SessionID, a.ActionID), approvalEntity, a)
 }
 
-// ChangeApproval is the write of a transition.
+// ChangeApproval is the write of an approval's transition.
 func ChangeApproval(c session.ApprovalChange) Write {
 	return change(key.Approval(c.To.SessionID, c.To.ActionID), c.From, c.To, c.If)
 }

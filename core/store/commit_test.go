@@ -68,7 +68,7 @@ func TestARefusalByNoRow(t *testing.T) {
 		if _, refused := store.RefusedTask(err, "t"); refused {
 			t.Error("RefusedTask = true, want false: no task was written")
 		}
-		var r *store.Refused
+		var r *store.RefusedError
 		if !errors.As(err, &r) || !strings.Contains(r.Error(), "INBOX#000000000007") {
 			t.Errorf("%v does not name the row", err)
 		}

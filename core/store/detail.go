@@ -27,7 +27,7 @@ func (t Table) PutDetailUntil(ctx context.Context, id, text string, at time.Time
 	return t.Commit(ctx, Write{key: k, put: row, err: err}.withBody("text", text, 0, expires))
 }
 
-// Detail reads such a field. Faults: NotFound, Unavailable.
+// Detail reads a field that PutDetail kept. Faults: NotFound, Unavailable.
 func (t Table) Detail(ctx context.Context, id string) (string, error) {
 	row, err := t.get(ctx, key.Detail(id))
 	if err != nil {

@@ -85,7 +85,7 @@ func (t Table) MarkSent(ctx context.Context, d Dispatch) error {
 	return t.unlessMoved(ctx, d, to, cond.Eq("status", owed))
 }
 
-// Rearm moves an owed dispatch's next look; moved is true when another sweep was faster. rejected counts a refusal by the bus.
+// Rearm moves the time at which the sweep looks at an owed dispatch again. moved is true when another sweep was faster.
 func (t Table) Rearm(ctx context.Context, d Dispatch, at time.Time) (moved bool, err error) {
 	to := d
 	to.DueSK = key.DueSK(at.UnixMilli())

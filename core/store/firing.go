@@ -25,7 +25,7 @@ func (t Table) NewFiring(f schedule.FiringRow) Write {
 	return w
 }
 
-// ChangeFiring is the write of a transition.
+// ChangeFiring is the write of a firing's transition.
 func ChangeFiring(c schedule.FiringChange) Write {
 	return change(c.To.Key(), c.From, c.To, c.If)
 }

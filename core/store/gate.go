@@ -57,7 +57,7 @@ func CheckGate(prefix, slot, owner string) Write {
 	return Write{key: key.Gate(prefix, slot), cond: new(cond.Eq("owner", owner))}
 }
 
-// FreeGate is its removal, refused if it is not owner's.
+// FreeGate is the removal of a gate, refused if it is not owner's.
 func FreeGate(prefix, slot, owner string) Write {
 	return Write{key: key.Gate(prefix, slot), del: true, cond: new(cond.Eq("owner", owner))}
 }

@@ -34,7 +34,7 @@ func NewMessage(sessionID string, m Message) Write {
 	return create(key.Inbox(sessionID, m.Number), "InboxMessage", m)
 }
 
-// TakeMessage is its removal, refused if it is gone.
+// TakeMessage is the removal of a message from the inbox, refused if it is gone.
 func TakeMessage(sessionID string, number int64) Write {
 	return deleteExisting(key.Inbox(sessionID, number))
 }

@@ -25,7 +25,7 @@ func NewReminder(r schedule.ReminderRow) []Write {
 	}
 }
 
-// ChangeReminder is the writes of a transition.
+// ChangeReminder gives the writes of a reminder's transition.
 func ChangeReminder(c schedule.ReminderChange) []Write {
 	writes := []Write{change(key.Reminder(c.To.ReminderID), c.From, c.To, c.If)}
 	if c.To.Status != schedule.Active {

@@ -89,7 +89,7 @@ func PutListing(s session.State, title string) Write {
 	return Write{key: k, put: row, err: err}
 }
 
-// DropListing is its removal.
+// DropListing is the removal of a session's place in its owner's list.
 func DropListing(s session.State) Write {
 	return remove(key.Listing(string(s.Principal.Type), s.Principal.ID, s.CreatedAt, s.SessionID))
 }

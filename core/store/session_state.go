@@ -26,7 +26,7 @@ func (t Table) State(ctx context.Context, sessionID string) (session.State, erro
 // NewState is the write of a new session's state.
 func NewState(s session.State) Write { return create(key.State(s.SessionID), stateEntity, s) }
 
-// ChangeState is the write of a transition.
+// ChangeState is the write of a session's transition.
 func ChangeState(c session.Change) Write {
 	return change(key.State(c.To.SessionID), c.From, c.To, c.If)
 }

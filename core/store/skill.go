@@ -17,7 +17,7 @@ type SkillList struct {
 	Revision int64
 }
 
-// SkillList reads it. Faults: Unavailable.
+// SkillList reads a principal's list of uploaded skills. Faults: Unavailable.
 func (t Table) SkillList(ctx context.Context, p contract.Principal) (SkillList, error) {
 	var row struct {
 		Revision int64  `dynamodbav:"revision"`
@@ -80,7 +80,7 @@ func PinSkills(sessionID, list string, now time.Time) Write {
 	return w
 }
 
-// PinnedSkills reads them; found is false if the session has none yet. Faults: Unavailable.
+// PinnedSkills reads the list that PinSkills wrote; found is false if the session has none yet. Faults: Unavailable.
 func (t Table) PinnedSkills(ctx context.Context, sessionID string) (list string, found bool, err error) {
 	row, err := t.get(ctx, key.SessionSkills(sessionID))
 	if err != nil || row == nil || expired(row, t.now()) {

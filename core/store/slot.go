@@ -62,7 +62,7 @@ func PutWaiter(w session.Waiter) Write {
 	return Write{key: k, put: row, err: err}
 }
 
-// DropWaiter is its removal, whether or not it is there.
+// DropWaiter is the removal of a waiting session; it is no error if it is not there.
 func DropWaiter(w session.Waiter) Write {
 	return Write{key: key.Waiter(w.Scope, w.Since, w.SessionID), del: true}
 }

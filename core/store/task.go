@@ -80,7 +80,7 @@ func (t Table) createdBefore(ctx context.Context, r task.Request) (task.Task, er
 	return task.Task{}, fault.New(fault.Conflict, "task %s exists already", r.TaskID)
 }
 
-// ChangeTask is the write of a transition. A record that began as none is written only where there is none, any other only where
+// ChangeTask is the write of a task's transition. A record that began as none is written only where there is none, any other only where
 // there is one: a row that has gone since it was read does not come back in part.
 func ChangeTask(c task.Change) Write {
 	from, to := c.From, c.To

@@ -32,27 +32,28 @@ type Write struct {
 	err    error  // why it cannot be written at all
 }
 
-// Refused says whose condition failed. It is a fault.Conflict.
-type Refused struct{ rows map[key.Key]item }
+// RefusedError says whose condition failed. It is a fault.Conflict.
+type RefusedError struct{ rows map[key.Key]item }
 
 // Error names the rows, not their content.
-func (r *Refused) Error() string {
+func (r *RefusedError) Error() string {
 	names := make([]string, 0, len(r.rows))
 	for k := range r.rows {
 		names = append(names, k.PK+" "+k.SK)
 	}
+	slices.Sort(names)
 	return "refused by " + strings.Join(names, ", ")
 }
 
 // By reports whether the row refused.
-func (r *Refused) By(k key.Key) bool {
+func (r *RefusedError) By(k key.Key) bool {
 	_, ok := r.rows[k]
 	return ok
 }
 
-// refusal finds a Refused in err.
-func refusal(err error) (*Refused, bool) {
-	var r *Refused
+// refusal finds a RefusedError in err.
+func refusal(err error) (*RefusedError, bool) {
+	var r *RefusedError
 	return r, errors.As(err, &r)
 }
 
@@ -66,7 +67,7 @@ func RefusedBy(err error, k key.Key) bool {
 const maxBlocked = 12
 
 // Commit writes all or none. Several writes are one transaction. Parts of large rows are written first; without their head
-// nobody reads them. Faults: Conflict (a *Refused, with nothing written), Limit, Unavailable (it is not known whether it was
+// nobody reads them. Faults: Conflict (a *RefusedError, with nothing written), Limit, Unavailable (it is not known whether it was
 // written), Internal.
 func (t Table) Commit(ctx context.Context, writes ...Write) error {
 	for _, w := range writes {
@@ -197,11 +198,11 @@ func explain(err error, writes []Write) error {
 	}
 	var one *types.ConditionalCheckFailedException
 	if errors.As(err, &one) && len(writes) == 1 {
-		return conflict(&Refused{rows: map[key.Key]item{writes[0].key: one.Item}})
+		return conflict(&RefusedError{rows: map[key.Key]item{writes[0].key: one.Item}})
 	}
 	var all *types.TransactionCanceledException
 	if errors.As(err, &all) {
-		refused := &Refused{rows: map[key.Key]item{}}
+		refused := &RefusedError{rows: map[key.Key]item{}}
 		for i, r := range all.CancellationReasons {
 			if deref(r.Code) == "ConditionalCheckFailed" && i < len(writes) {
 				refused.rows[writes[i].key] = r.Item
@@ -214,7 +215,7 @@ func explain(err error, writes []Write) error {
 	return failed(err, "write %s", describe(writes[0].key))
 }
 
-func conflict(r *Refused) error { return fault.Wrap(fault.Conflict, r, "the row has changed") }
+func conflict(r *RefusedError) error { return fault.Wrap(fault.Conflict, r, "the row has changed") }
 
 // blocked reports whether nothing was written because another writer was at the same row.
 func blocked(err error) bool {

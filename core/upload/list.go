@@ -18,14 +18,14 @@ const maxRaces = 10
 // Push takes a skill, or another version of one. Idempotent: the same files again change nothing.
 type Push struct{ flow.Edges }
 
-// PushIn is the skill.
+// PushIn is the skill to keep.
 type PushIn struct {
 	Caller contract.Principal
 	Name   string
 	Files  []File
 }
 
-// Do checks and keeps it. Sessions that have not begun yet will have it. Faults: Invalid (everything that is wrong with it), Limit
+// Do checks the skill and keeps it. Sessions that begin from then on have it. Faults: Invalid (everything that is wrong with it), Limit
 // (too many skills), Conflict (others change the list all the time), Unavailable.
 func (f Push) Do(ctx context.Context, in PushIn) (Listed, error) {
 	one, err := check(in.Name, in.Files)
@@ -69,7 +69,7 @@ type ListOut struct {
 	Skills []Listed `json:"skills"`
 }
 
-// Do reads it. Faults: Unavailable.
+// Do reads the list. Faults: Unavailable.
 func (f List) Do(ctx context.Context, caller contract.Principal) (ListOut, error) {
 	list, _, err := read(ctx, f.Table, caller)
 	return ListOut{Skills: append([]Listed{}, list...)}, err
@@ -78,13 +78,13 @@ func (f List) Do(ctx context.Context, caller contract.Principal) (ListOut, error
 // Remove takes a skill from the list. Sessions that have it keep it. A second time it is not found.
 type Remove struct{ flow.Edges }
 
-// RemoveIn names it.
+// RemoveIn names the skill to remove.
 type RemoveIn struct {
 	Caller contract.Principal
 	Name   string
 }
 
-// Do removes it. Faults: NotFound, Conflict, Unavailable.
+// Do removes the skill. Faults: NotFound, Conflict, Unavailable.
 func (f Remove) Do(ctx context.Context, in RemoveIn) (struct{}, error) {
 	return struct{}{}, change(ctx, f.Table, in.Caller, func(list []Listed) ([]Listed, []store.Write, error) {
 		i := slices.IndexFunc(list, func(l Listed) bool { return l.Name == in.Name })

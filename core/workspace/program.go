@@ -9,7 +9,7 @@ import (
 // program is a folder of the program without the Go files that make a package of it.
 type program struct{ fs.FS }
 
-// Program gives the files of a folder that is a Go package, without the Go files at its top.
+// Program gives the files of a folder that is also a Go package: all but the Go files directly in it.
 func Program(folder fs.FS) fs.FS { return program{folder} }
 
 func hidden(name string) bool { return strings.HasSuffix(name, ".go") && !strings.Contains(name, "/") }

@@ -36,7 +36,7 @@ type Content struct {
 	Prices       []byte                        // what models cost, as money.Parse reads it; before the prices that are built in
 }
 
-// SkillSet gives the skills and what is wrong with them. A broken one is a finding, never an error.
+// SkillSet gives the content's skills, and what is wrong with them. A broken skill is a finding, never an error.
 func (c Content) SkillSet() (skill.Set, []skill.Diagnostic) {
 	var list []skill.Skill
 	for _, s := range c.Skills {
@@ -73,7 +73,7 @@ func (c Content) open() (o opened) {
 // Validate reports everything that is wrong with the content. Faults: Invalid.
 func (c Content) Validate() error { return c.open().err }
 
-// PriceList are the built-in ones and the content's before them. Faults: Invalid.
+// PriceList gives the content's prices, and behind them the built-in ones. Faults: Invalid.
 func (c Content) PriceList() (money.Prices, error) {
 	if len(c.Prices) == 0 {
 		return money.Default(), nil

@@ -34,12 +34,10 @@ func (p *parser) fault(format string, args ...any) error {
 
 func (p *parser) peek() token { return p.toks[p.pos] }
 
-func (p *parser) take() token {
-	t := p.toks[p.pos]
-	if t.kind != tokEnd {
+func (p *parser) take() {
+	if p.peek().kind != tokEnd {
 		p.pos++
 	}
-	return t
 }
 
 func (p *parser) syntax() error {
