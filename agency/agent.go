@@ -17,7 +17,8 @@ import (
 // Route turns an event into tasks. On a TableStore what it decides is never lost: gates, task and dispatch are one write, and what was
 // written is sent by this call, a redelivery, or the sweep; an agent's error, say a damaged profile, does not keep the others from the
 // event, and is returned in the end. On a store that nobody sweeps it does as Router does. While the type is paused nothing is dispatched,
-// unless it holds tasks. It goes straight into a function. Safe to repeat. Faults: those of rules and look-ups, Unavailable.
+// unless it holds tasks. It goes straight into a function. Safe to repeat. Faults: Invalid for an event without an id, those of rules and
+// look-ups, Unavailable.
 func (a *Agent) Route(ctx context.Context, e contract.RawEvent) ([]Decision, error) {
 	made, err := a.decide(ctx, e)
 	if len(made) == 1 && made[0].Decision == PausedType {
@@ -28,6 +29,9 @@ func (a *Agent) Route(ctx context.Context, e contract.RawEvent) ([]Decision, err
 
 // decide is Route that also says when the type is paused.
 func (a *Agent) decide(ctx context.Context, e contract.RawEvent) ([]Decision, error) {
+	if e.ID == "" { // every event without one would be the same
+		return nil, fault.New(fault.Invalid, "%q of %s has no id, by which its tasks are known", e.DetailType, e.Source)
+	}
 	paused, err := a.pause.on(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("is %s paused: %w", a.name, err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/steadfast-agents/steadfast/agency"
 	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/fault"
 )
 
 // An agent that cannot be looked up keeps nobody else from the event, of its rule or another; where that befalls many, routing stops and
@@ -57,6 +58,14 @@ func TestOneAgentsErrorKeepsNoOtherFromTheEvent(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// Two events without an id would be one.
+func TestAnEventNeedsAnID(t *testing.T) {
+	w := newWorld(nil)
+	if made, err := w.agent.Route(t.Context(), contract.RawEvent{Source: "app", DetailType: "Deadline Near"}); !fault.Is(err, fault.Invalid) || made != nil {
+		t.Errorf("Route = %v, %v, want Invalid", made, err)
 	}
 }
 
