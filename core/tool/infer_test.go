@@ -186,6 +186,26 @@ func TestWholeNumbersAreIntegers(t *testing.T) {
 	}
 }
 
+func TestNullIsNone(t *testing.T) {
+	type in struct {
+		List []int           `json:"list"`
+		Text string          `json:"text,omitempty"`
+		Ptr  *int            `json:"ptr"`
+		Any  any             `json:"any"`
+		Deep map[string][]in `json:"deep,omitempty"`
+	}
+	got, err := echo[in]().Call(tool.Context{}, json.RawMessage(`{"list":null,"text":null,"ptr":null,"any":null,"deep":{"k":[{"list":null,"ptr":1,"any":null}]}}`))
+	want := in{List: []int{}, Deep: map[string][]in{"k": {{List: []int{}, Ptr: new(1)}}}}
+	if diff := cmp.Diff(any(want), got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	for _, input := range []string{`{"list":[null],"ptr":1,"any":1}`, `{"list":[],"ptr":1}`, `{"list":[],"ptr":1,"any":1,"deep":{"k":null}}`} {
+		if got, err := echo[in]().Call(tool.Context{}, json.RawMessage(input)); !fault.Is(err, fault.Invalid) {
+			t.Errorf("%s = %v, %v, want Invalid", input, got, err)
+		}
+	}
+}
+
 func TestWhatHoldsItselfIsCompletedDeep(t *testing.T) {
 	got, err := echo[node]().Call(tool.Context{}, json.RawMessage(`{"left":{"left":null,"kids":[{"left":null,"by":null}]}}`))
 	want := node{Value: 1, Left: &node{Value: 1, Kids: []node{{Value: 1}}}}

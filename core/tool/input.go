@@ -60,9 +60,8 @@ func decode(raw json.RawMessage) (map[string]any, error) {
 	return object, nil
 }
 
-// complete fills in defaults that are missing, also in lists and nested objects, removes null where an optional property may not be
-// null, which models write for "none", and writes whole numbers as such where integers are wanted: 2.0 and 1e3 cannot be decoded
-// into one.
+// complete fills in defaults that are missing, also in lists and nested objects, reads null as none does, and writes whole numbers as
+// such where integers are wanted: 2.0 and 1e3 cannot be decoded into one.
 func (in input) complete(value any, s *jsonschema.Schema) (changed bool) {
 	s = follow(in.schema, s)
 	if s != nil && len(s.AnyOf) == 2 && s.AnyOf[0].Type == "null" {
@@ -84,8 +83,7 @@ func (in input) complete(value any, s *jsonschema.Schema) (changed bool) {
 			p, known := s.Properties[name]
 			if !known {
 				p = s.AdditionalProperties
-			} else if item == nil && !slices.Contains(s.Required, name) && follow(in.schema, p).Type != "" {
-				delete(v, name)
+			} else if item == nil && in.none(v, name, s) {
 				changed = true
 				continue
 			}
@@ -97,6 +95,22 @@ func (in input) complete(value any, s *jsonschema.Schema) (changed bool) {
 		changed = addDefaults(v, s) || changed
 	}
 	return changed
+}
+
+// none reads null, which models write for "none", where it may not stand: as absent if the property is optional, as the empty list if it
+// is a list.
+func (in input) none(object map[string]any, name string, s *jsonschema.Schema) bool {
+	switch kind := follow(in.schema, s.Properties[name]).Type; {
+	case kind == "":
+		return false
+	case !slices.Contains(s.Required, name):
+		delete(object, name)
+	case kind == "array":
+		object[name] = []any{}
+	default:
+		return false
+	}
+	return true
 }
 
 // wholeNumber is an integer that was written as another number is: 2.0, 1e3. ok is false for all else.
