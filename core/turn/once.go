@@ -2,7 +2,9 @@ package turn
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
@@ -69,6 +71,25 @@ func (o *owner) noted(id string, result *model.ToolResult) {
 		o.begun = begun{}
 	}
 	o.begun[id] = result
+}
+
+// untold are the buffered events of calls that have ended, where the write that was to tell them with the results was not taken, and the
+// row and the log are as before: those calls do not run again, so nobody else will tell.
+func (o *owner) untold(s session.State, next int64) (kept []contract.SessionEvent) {
+	if o.asking || s.Phase != session.Open || s.TurnSeq != o.state.TurnSeq || s.Step != o.state.Step || next != o.next {
+		return nil
+	}
+	for _, e := range o.buffer {
+		var d struct{ ID string }
+		if json.Unmarshal(e.Data, &d) != nil {
+			continue
+		}
+		if call, _, _ := strings.Cut(d.ID, "/"); o.begun[call] != nil { // what is below a call has its id before its own
+			e.Index = next + int64(len(kept))
+			kept = append(kept, e)
+		}
+	}
+	return kept
 }
 
 // with adds the results that are known to those of calls that have just finished.

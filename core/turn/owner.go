@@ -149,7 +149,8 @@ func (o *owner) reload(ctx context.Context) error {
 			return err
 		}
 	}
-	o.state, o.next, o.buffer = s, next, nil
+	o.buffer = o.untold(s, next)
+	o.state, o.next = s, next
 	return nil
 }
 

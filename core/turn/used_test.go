@@ -2,10 +2,14 @@ package turn_test
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/tool"
@@ -13,35 +17,48 @@ import (
 	"github.com/steadfast-agents/steadfast/internal/stage"
 )
 
-// TestWhatIsUsedIsCountedWhateverIsRefused fails each call of a turn once while its worker lives: what the model was asked before is
-// counted, also where it is asked again, and no tool that has ended runs again.
-func TestWhatIsUsedIsCountedWhateverIsRefused(t *testing.T) {
+// TestATurnWhoseCallsFailOnce fails each call of a turn once while its worker lives. What the model was asked before is counted, also where
+// it is asked again; no tool that has ended runs again; and the log tells all of it once.
+func TestATurnWhoseCallsFailOnce(t *testing.T) {
 	tools := func() *stage.Play {
 		p := play(helpful)
 		p.Acts = []act{send(p, id, "use the tools", contract.Preempt)}
 		return p
 	}
-	for name, begin := range map[string]func() *stage.Play{"a turn with tools": tools, "a turn with a subagent": delegating} {
-		calm := 0
+	took := regexp.MustCompile(`,"durationMs":[0-9]+`)
+	log := func(t *testing.T, p *stage.Play) string {
+		lines := told(t, p.Stage, id, "subagent.called", "subagent.completed", "action.result", "artifact.tagged", "actions.completed")
+		slices.Sort(lines) // the tools of a step may end in any order
+		return p.Story(id) + took.ReplaceAllString(strings.Join(lines, "\n"), "")
+	}
+	for name, begin := range map[string]func() *stage.Play{"tools": tools, "a subagent": delegating, "files": filing} {
+		calm, want := 0, ""
 		synctest.Test(t, func(t *testing.T) {
 			p := begin()
-			must(t, p.Do(t.Context()))
-			calm = p.World.Count("")
+			must(t, p.Do(t.Context()), p.Rest(t.Context(), id))
+			calm, want = p.World.Count(""), log(t, p)
 		})
 		for at := range calm {
 			t.Run(fmt.Sprint(name, " ", at), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					p := begin()
 					p.World.FailAt(at+1, fake.ErrLost)
-					if err := p.Do(t.Context()); err != nil { // it was the client's call
-						must(t, p.Do(t.Context()))
+					for range 2 {
+						if p.Do(t.Context()) == nil { // else it was the client's call
+							break
+						}
 					}
+					p.World.Calm() // the sweep's are of no interest
 					must(t, p.Rest(t.Context(), id), p.Check(id))
+					failed := p.World.Calls()[at]
 					if used, asked := usageOf(p).InputTokens, answeredBy(p); used != 10*asked {
-						t.Errorf("%d tokens are counted for %d answers after %s", used, asked, p.World.Calls()[at])
+						t.Errorf("%d tokens are counted for %d answers after %s", used, asked, failed)
+					}
+					if diff := cmp.Diff(want, log(t, p)); diff != "" {
+						t.Errorf("after %s (-want +got):\n%s", failed, diff)
 					}
 					if got := p.Ran.Runs(); strings.Contains(got, ": 2") {
-						t.Errorf("tools ran after %s:\n%s", p.World.Calls()[at], got)
+						t.Errorf("tools ran after %s:\n%s", failed, got)
 					}
 				})
 			})
