@@ -318,7 +318,9 @@ func TestNoProxyIsHeeded(t *testing.T) {
 		t.Setenv(name, proxy.URL)
 	}
 	nobody := tool.HTTPRequest{AllowHosts: []string{"http://tool.example.com", proxy.Listener.Addr().String()}, Timeout: time.Second,
-		Lookup: func(context.Context, string) ([]netip.Addr, error) { return []netip.Addr{netip.MustParseAddr("169.254.169.254")}, nil }}
+		Lookup: func(context.Context, string) ([]netip.Addr, error) {
+			return []netip.Addr{netip.MustParseAddr("169.254.169.254")}, nil
+		}}
 	if _, err := request(t, nobody, `{"url":"http://tool.example.com/"}`); !fault.Is(err, fault.Denied) {
 		t.Errorf("a name of the inside: %v, want it blocked", err)
 	}

@@ -19,22 +19,25 @@ type inferrer struct {
 	open  map[reflect.Type]bool // under way
 	names map[reflect.Type]string
 	defs  map[string]*jsonschema.Schema
+	texts map[*jsonschema.Schema]reflect.Type // the types that read text
 }
 
-// inferred is the schema of t, or of what t points to, with all that its tags say.
-func inferred(t reflect.Type) (*jsonschema.Schema, error) {
+// inferred is the schema of t, or of what t points to, with all that its tags say. texts are the types behind its strings that read only
+// some.
+func inferred(t reflect.Type) (s *jsonschema.Schema, texts map[*jsonschema.Schema]reflect.Type, err error) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	f := inferrer{open: map[reflect.Type]bool{}, names: map[reflect.Type]string{}, defs: map[string]*jsonschema.Schema{}}
-	s, err := f.of(t)
-	if err != nil {
-		return nil, err
+	f := inferrer{
+		open: map[reflect.Type]bool{}, names: map[reflect.Type]string{}, defs: map[string]*jsonschema.Schema{}, texts: map[*jsonschema.Schema]reflect.Type{},
+	}
+	if s, err = f.of(t); err != nil {
+		return nil, nil, err
 	}
 	if len(f.defs) > 0 {
 		s.Defs = f.defs
 	}
-	return s, nil
+	return s, f.texts, nil
 }
 
 func (f *inferrer) of(t reflect.Type) (*jsonschema.Schema, error) {
@@ -46,6 +49,9 @@ func (f *inferrer) of(t reflect.Type) (*jsonschema.Schema, error) {
 		return orNull(s), nil
 	}
 	if s := ownForm(t); s != nil {
+		if s.Type == "string" {
+			f.texts[s] = t
+		}
 		return s, nil
 	}
 	if f.open[t] {

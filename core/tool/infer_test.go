@@ -221,6 +221,32 @@ func TestWhatHoldsItselfIsCompletedDeep(t *testing.T) {
 	}
 }
 
+// TestTextsAreReadWhereTheyStand: a string that its type does not take is told with its place.
+func TestTextsAreReadWhereTheyStand(t *testing.T) {
+	type visit struct {
+		At    time.Time    `json:"at"`
+		Hosts []netip.Addr `json:"hosts"`
+		Until *time.Time   `json:"until"`
+		Photo []byte       `json:"photo,omitempty"`
+		Level level        `json:"level,omitzero"`
+	}
+	shape, err := tool.ShapeOf[map[string]visit]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, problems := shape.Check(json.RawMessage(`{"a":{"at":"tomorrow","hosts":["::1","here"],"until":null,"photo":"no!","level":"high"},"b":{"at":"2026-03-01T00:00:00Z","hosts":[],"until":"soon"}}`))
+	var at []string
+	for _, p := range problems {
+		at = append(at, p.Path)
+		if !strings.HasPrefix(p.Text, "not readable: ") {
+			t.Errorf("problem %s", p)
+		}
+	}
+	if diff := cmp.Diff([]string{"a.at", "a.hosts[1]", "a.level", "a.photo", "b.until"}, at); diff != "" {
+		t.Errorf("paths (-want +got):\n%s", diff)
+	}
+}
+
 func TestWhatJSONCannotRead(t *testing.T) {
 	type bad struct {
 		Words string `json:"words" jsonschema:"required=true"`

@@ -13,7 +13,7 @@ import (
 // inputOf infers the schema of In and makes it one that model services accept.
 func inputOf[In any]() (input, error) {
 	t := reflect.TypeFor[In]()
-	s, err := inferred(t)
+	s, _, err := inferred(t)
 	if err != nil {
 		return input{}, err
 	}

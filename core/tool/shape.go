@@ -17,7 +17,8 @@ import (
 // does not fit. Make one with ShapeOf or ShapeFrom. It is safe for concurrent use.
 type Shape struct {
 	input   input
-	wrapped bool // the schema is not one of objects: the value stands in the property "value"
+	wrapped bool                                // the schema is not one of objects: the value stands in the property "value"
+	texts   map[*jsonschema.Schema]reflect.Type // what the strings at these places are read into
 }
 
 // value is the property in which a value stands that is no object; a model service takes objects only.
@@ -41,11 +42,13 @@ func (p Problem) String() string {
 // into.
 func ShapeOf[T any]() (Shape, error) {
 	t := reflect.TypeFor[T]()
-	s, err := inferred(t)
+	s, texts, err := inferred(t)
 	if err != nil {
 		return Shape{}, fault.Wrap(fault.Invalid, err, "schema of %v", t)
 	}
-	return shapeFrom(s)
+	shape, err := shapeFrom(s)
+	shape.texts = texts
+	return shape, err
 }
 
 // ShapeFrom takes a schema as it is: draft 2020-12 or 7, with references only into itself. s is not changed and must not be
@@ -91,7 +94,7 @@ func (s Shape) Check(raw json.RawMessage) (json.RawMessage, []Problem) {
 		return nil, []Problem{{Text: "no JSON object"}}
 	}
 	s.input.complete(object, s.input.schema)
-	c := checker{root: s.input.schema, outer: s.wrapped}
+	c := checker{root: s.input.schema, outer: s.wrapped, texts: s.texts}
 	c.value("", floats(object), s.input.schema)
 	if len(c.problems) == 0 {
 		if err := s.input.validate(object); err != nil {
@@ -125,6 +128,7 @@ func Misfit(err error) Problem {
 type checker struct {
 	root     *jsonschema.Schema
 	outer    bool // the outermost object is none of the caller's
+	texts    map[*jsonschema.Schema]reflect.Type
 	problems []Problem
 }
 
@@ -163,6 +167,20 @@ func (c *checker) value(path string, v any, s *jsonschema.Schema) {
 		}
 	}
 	c.leaf(path, v, s)
+	if t := c.texts[s]; t != nil && len(c.problems) == before {
+		c.text(path, v, t)
+	}
+}
+
+// text has a string read into its type, which may take only some: a time, an address.
+func (c *checker) text(path string, v any, t reflect.Type) {
+	raw, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(raw, reflect.New(t).Interface())
+	}
+	if err != nil {
+		c.add(path, "not readable: "+err.Error())
+	}
 }
 
 func (c *checker) object(path string, v map[string]any, s *jsonschema.Schema) {
