@@ -53,20 +53,17 @@ type Set struct{ all []Definition }
 // idForm is what a schedule may be called.
 const idForm = `^[a-z0-9][a-z0-9_-]{0,47}$`
 
-// NewSet reads the Markdown files at the top of files, which may be nil, and adds the handlers. README.md is passed over. Everything
-// that is wrong is in the error, and what is right in the set. Faults: Invalid.
+// NewSet reads the Markdown files at the top of files, which may be nil, and adds the handlers. README.md is passed over; other Markdown
+// files in folders below are wrong. Everything that is wrong is in the error, and what is right in the set. Faults: Invalid.
 func NewSet(files fs.FS, handlers ...Handler) (Set, error) {
 	var s Set
 	var problems []error
 	if files != nil {
-		names, err := fs.Glob(files, "*.md")
+		names, err := markdown(files)
 		if err != nil {
 			problems = append(problems, err)
 		}
 		for _, name := range names {
-			if path.Base(name) == "README.md" {
-				continue
-			}
 			d, err := readFile(files, name)
 			problems = s.add(d, name, err, problems)
 		}
@@ -108,7 +105,24 @@ func (s Set) Get(id string) (Definition, bool) {
 	return s.all[i], true
 }
 
+// markdown lists the Markdown files but README.md, in folders below too: none of them is to be passed over without a word.
+func markdown(files fs.FS) (names []string, err error) {
+	err = fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && strings.EqualFold(path.Ext(name), ".md") && path.Base(name) != "README.md" {
+			names = append(names, name)
+		}
+		return err
+	})
+	return names, err
+}
+
 func readFile(files fs.FS, name string) (Definition, error) {
+	switch {
+	case strings.Contains(name, "/"):
+		return Definition{}, fault.New(fault.Invalid, "schedules lie at the top of their folder")
+	case !strings.HasSuffix(name, ".md"):
+		return Definition{}, fault.New(fault.Invalid, "the name of a schedule ends in .md")
+	}
 	data, err := fs.ReadFile(files, name)
 	if err != nil {
 		return Definition{}, err

@@ -56,10 +56,11 @@ func TestParseFile(t *testing.T) {
 
 func TestNewSet(t *testing.T) {
 	files := fstest.MapFS{
-		"heartbeat.md":  {Data: []byte("---\ncron: \"*/30 * * * *\"\n---\nBeat.")},
-		"README.md":     {Data: []byte("How to.")},
-		"schedules.go":  {Data: []byte("package schedules")},
-		"deep/other.md": {Data: []byte("not looked at")},
+		"heartbeat.md":   {Data: []byte("---\ncron: \"*/30 * * * *\"\n---\nBeat.")},
+		"README.md":      {Data: []byte("How to.")},
+		"schedules.go":   {Data: []byte("package schedules")},
+		"deep/README.md": {Data: []byte("How to.")},
+		"deep/notes.txt": {Data: []byte("not looked at")},
 	}
 	s, err := schedule.NewSet(files, schedule.Handler{ID: "alerts", Cron: "0 0 13 * 5", Run: nothing})
 	if err != nil {
@@ -91,13 +92,13 @@ func TestSetsThatAreWrong(t *testing.T) {
 	good := []byte("---\ncron: \"@daily\"\n---\nGo.")
 	s, err := schedule.NewSet(fstest.MapFS{
 		"a.md": {Data: good}, "B.md": {Data: good}, "c.md": {Data: []byte("---\ncron: \"@noon\"\n---\nGo.")}, "d.md": {Data: []byte("---\ncron: \"@daily\"\n---\n")},
-		"with.dot.md": {Data: good},
+		"with.dot.md": {Data: good}, "deep/h.md": {Data: good}, "i.MD": {Data: good},
 	}, schedule.Handler{ID: "a", Cron: "@daily", Run: nothing}, schedule.Handler{ID: "e", Cron: "@daily"}, schedule.Handler{ID: "f", Cron: "x", Run: nothing},
 		schedule.Handler{ID: "g", Cron: "@daily", Run: nothing})
 	if !fault.Is(err, fault.Invalid) {
 		t.Fatalf("NewSet = %v, want Invalid", err)
 	}
-	for _, problem := range []string{"B.md: an id", "c.md: cron", "d.md: there is no prompt", "with.dot.md: an id", `handler a: the id "a" is taken`, "handler e: Run", "handler f: cron"} {
+	for _, problem := range []string{"B.md: an id", "c.md: cron", "d.md: there is no prompt", "with.dot.md: an id", "deep/h.md: schedules lie at the top", "i.MD: the name", `handler a: the id "a" is taken`, "handler e: Run", "handler f: cron"} {
 		if !strings.Contains(err.Error(), problem) {
 			t.Errorf("the error does not tell %q:\n%v", problem, err)
 		}
