@@ -14,7 +14,8 @@ When a task matches a description, call activate_skill with that name before goi
 Read a file that the instructions name with read_skill_file; its path is relative to the skill's folder.
 `
 
-// Catalog is the part of a system prompt that tells a model which skills there are: at most max characters, 0: DefaultCatalog.
+// Catalog is the part of a system prompt that tells a model which skills there are: at most max characters, 0: DefaultCatalog; it
+// never takes fewer than about 500.
 // If the skills do not fit, descriptions are shortened; if that is not enough only names are listed, and at last not all of
 // them; the text says what is missing. Without a skill that the model sees it is empty. The same set gives the same text.
 func (s Set) Catalog(max int) string {

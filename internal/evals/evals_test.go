@@ -219,7 +219,10 @@ func TestAnIteration(t *testing.T) {
 	if diff := cmp.Diff(b, read); diff != "" {
 		t.Errorf("benchmark.json read back (-want +got):\n%s", diff)
 	}
-	for _, req := range m.asked { // a clean context for each
+	for _, req := range m.asked { // a clean context for each, the same on every machine
+		if raw, err := json.Marshal(req); err != nil || strings.Contains(string(raw), dir) {
+			t.Errorf("the model is told where the skill is on this machine: %s, %v", raw, err)
+		}
 		if n := strings.Count(req.Messages[0].PlainText(), "Refund order"); n != 1 || strings.Contains(req.System, "available_skills") {
 			t.Errorf("a run begins with %q and %q", req.System, req.Messages[0].PlainText())
 		}

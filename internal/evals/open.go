@@ -33,7 +33,7 @@ func Open(dir string) (*Subject, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("find %s: %w", dir, err), root.Close())
 	}
-	list, found := skill.Finder{}.Find(skill.Root{FS: root.FS(), Name: filepath.ToSlash(full)})
+	list, found := skill.Finder{}.Find(skill.Root{FS: root.FS(), Name: filepath.Base(full)}) // a model is told no path of this machine
 	if len(list) == 1 {
 		return &Subject{Skill: list[0], Dir: full, Found: found, root: root}, nil
 	}
