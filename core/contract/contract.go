@@ -24,6 +24,7 @@ const (
 	MaxMessageBytes = 128 * 1024 // of one message or request text; API Gateway's own limit of a WebSocket message
 	MaxIDBytes      = 256        // of an id that comes from outside
 	MaxPromptBytes  = 64 * 1024  // of a system prompt
+	MaxToolNames    = 128        // that a session or task picks
 	MaxTitleBytes   = 512        // of a session's title
 )
 

@@ -47,8 +47,8 @@ func (c Config) Validate(mcpHosts contract.MCPHosts) error {
 		return fault.New(fault.Invalid, "temperature: must be from 0 to 1")
 	case c.MaxTokens < 0 || c.MaxTokens > 1_000_000:
 		return fault.New(fault.Invalid, "maxTokens: must be from 1 to 1000000")
-	case len(c.Tools) > 128:
-		return fault.New(fault.Invalid, "tools: %d names, the limit is 128", len(c.Tools))
+	case len(c.Tools) > contract.MaxToolNames:
+		return fault.New(fault.Invalid, "tools: %d names, the limit is %d", len(c.Tools), contract.MaxToolNames)
 	}
 	return contract.CheckMCPServers(c.MCPServers, mcpHosts)
 }

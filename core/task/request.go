@@ -2,6 +2,7 @@ package task
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
@@ -64,7 +65,7 @@ func (r Request) Delivery(envelopeID string) string {
 // Validate reports the first field that breaks a rule. maxDepth bounds chains of tasks that start one another.
 func (r Request) Validate(maxDepth int) error {
 	switch {
-	case r.Request == "":
+	case strings.TrimSpace(r.Request) == "":
 		return fault.New(fault.Invalid, "request: must not be empty")
 	case len(r.Request) > contract.MaxMessageBytes:
 		return fault.New(fault.Invalid, "request: %d bytes, the limit is %d", len(r.Request), contract.MaxMessageBytes)
@@ -76,6 +77,8 @@ func (r Request) Validate(maxDepth int) error {
 		return fault.New(fault.Invalid, "temperature: must be from 0 to 1")
 	case len(r.SystemPrompt) > contract.MaxPromptBytes:
 		return fault.New(fault.Invalid, "systemPrompt: %d bytes, the limit is %d", len(r.SystemPrompt), contract.MaxPromptBytes)
+	case len(r.Tools) > contract.MaxToolNames:
+		return fault.New(fault.Invalid, "tools: %d names, the limit is %d", len(r.Tools), contract.MaxToolNames)
 	case r.Depth < 0 || r.Depth > maxDepth:
 		return fault.New(fault.Limit, "depth: %d tasks started one another, the limit is %d", r.Depth, maxDepth)
 	}

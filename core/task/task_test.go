@@ -208,6 +208,8 @@ func TestValidate(t *testing.T) {
 		{"creator", func(r *task.Request) { r.CreatedBy = "a\n" }, "createdBy: must not contain", fault.Invalid},
 		{"root", func(r *task.Request) { r.RootID = "a\n" }, "rootId: must not contain", fault.Invalid},
 		{"model", func(r *task.Request) { r.ModelID = "a\n" }, "modelId: must not contain", fault.Invalid},
+		{"a blank request", func(r *task.Request) { r.Request = " \n" }, "request: must not be empty", fault.Invalid},
+		{"tools", func(r *task.Request) { r.Tools = make([]string, 129) }, "tools: 129 names, the limit is 128", fault.Invalid},
 		{"tokens", func(r *task.Request) { r.MaxTokens = -1 }, "maxTokens: must not be negative", fault.Invalid},
 		{"temperature", number(1), "", ""},
 		{"temperature over 1", number(1.5), "temperature: must be from 0 to 1", fault.Invalid},
