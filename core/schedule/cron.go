@@ -89,10 +89,16 @@ func prepare(text string) (string, error) {
 // cronField is what a field may hold.
 type cronField struct {
 	name  string
-	steps int // how many values it has
+	steps int    // how many values it has
+	words string // names of its values, each of three letters with a blank before it
 }
 
-var cronFields = [5]cronField{{"minute", 60}, {"hour", 24}, {"day of month", 31}, {"month", 12}, {"day of week", 7}}
+var cronFields = [5]cronField{
+	{"minute", 60, ""}, {"hour", 24, ""}, {"day of month", 31, ""},
+	{"month", 12, " JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC"}, {"day of week", 7, weekdays},
+}
+
+const weekdays = " SUN MON TUE WED THU FRI SAT"
 
 // itemForm is a value or a range, with a step or without.
 const itemForm = `^(\*|[0-9]{1,2}|[A-Za-z]{3})(?:-([0-9]{1,2}|[A-Za-z]{3}))?(?:/([0-9]{1,2}))?$`
@@ -107,6 +113,11 @@ func (f cronField) prepare(text, field string) (string, error) {
 		if m == nil || m[1] == "*" && m[2] != "" {
 			return "", badCron(text, "%s %q: values, ranges a-b, steps /n and lists with commas are due", f.name, item)
 		}
+		for _, word := range []string{m[1], m[2]} {
+			if !f.has(word) {
+				return "", badCron(text, "%s %q: %q is no %s", f.name, item, word, f.name)
+			}
+		}
 		if step, err := strconv.Atoi(m[3]); m[3] != "" && (err != nil || step < 1 || step >= f.steps && step > 1) {
 			return "", badCron(text, "%s %q: a step is 1 to %d", f.name, item, f.steps-1)
 		}
@@ -118,13 +129,21 @@ func (f cronField) prepare(text, field string) (string, error) {
 	return strings.Join(items, ","), nil
 }
 
+// has reports whether a word, unless it is a number or *, names a value of the field.
+func (f cronField) has(word string) bool {
+	if word == "" || word == "*" || word[0] >= '0' && word[0] <= '9' {
+		return true
+	}
+	return strings.Contains(f.words+" ", " "+strings.ToUpper(word)+" ")
+}
+
 // sunday writes a Sunday that ends a week (7, or SUN at the end of a range) as 0, which is where the parser has it.
 func sunday(item, from, to, step string) string {
 	if from == "7" && to == "" && step == "" {
 		return "0"
 	}
 	last := to == "7" || strings.EqualFold(to, "SUN") && from != "0" && !strings.EqualFold(from, "SUN")
-	first := strings.Index("SUNMONTUEWEDTHUFRISAT", strings.ToUpper(from)) / 3
+	first := strings.Index(weekdays, " "+strings.ToUpper(from)) / 4
 	if n, err := strconv.Atoi(from); err == nil {
 		first = n
 	}
