@@ -64,7 +64,7 @@ func copyRead(data []byte) json.RawMessage {
 // goalWire is a goal without its methods.
 type goalWire[N any] Goal[N]
 
-// readGoal reads a goal; one whose data is no N any more has none, and says why.
+// readGoal reads a goal; one whose data can no longer be read as an N has none, and says why.
 func readGoal[N any](data []byte) (w goalWire[N], err error) {
 	if err = json.Unmarshal(data, &w); err == nil {
 		return w, nil

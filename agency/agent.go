@@ -141,7 +141,7 @@ func (a *Agent) EmitCheckIn(ctx context.Context) error {
 }
 
 // HandleTask runs the task of a "Run Agent Task" event. It goes straight into a function: an error asks for another delivery. Faults:
-// Invalid when the detail is no task, else those of Deliver.
+// Invalid when the detail is not a task's, else those of Deliver.
 func (a *Agent) HandleTask(ctx context.Context, e contract.RawEvent) (task.Result, error) {
 	var r task.Request
 	if err := json.Unmarshal(e.Detail, &r); err != nil {

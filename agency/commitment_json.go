@@ -40,7 +40,7 @@ func (b *CommitmentBook[I]) UnmarshalJSON(data []byte) error {
 // commitmentWire is a commitment without its methods.
 type commitmentWire[I any] Commitment[I]
 
-// readCommitment reads a commitment; one whose intent is no I any more has none, and says why.
+// readCommitment reads a commitment; one whose intent can no longer be read as an I has none, and says why.
 func readCommitment[I any](data []byte) (w commitmentWire[I], err error) {
 	if err = json.Unmarshal(data, &w); err == nil {
 		return w, nil

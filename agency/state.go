@@ -39,7 +39,7 @@ type State[T any] struct {
 	Revision int64
 }
 
-// ReadState reads a document. Faults: Internal when it is no T, Unavailable.
+// ReadState reads a document. Faults: Internal when it cannot be read as a T, Unavailable.
 func ReadState[T any](ctx context.Context, s StateStore, k StateKey) (State[T], error) {
 	d, err := s.ReadState(ctx, k)
 	if err != nil {

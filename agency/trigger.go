@@ -25,7 +25,7 @@ type Rule struct {
 }
 
 // On makes a rule for events of a detail type, whose detail is read as a D; null is the zero D. Faults of the rule: Invalid for a
-// detail that is no D.
+// detail that cannot be read as a D.
 func On[D any](detailType, kind string, wake func(ctx context.Context, e Event[D]) (Wake, error)) Rule {
 	return Rule{DetailType: detailType, Kind: kind, Wake: func(ctx context.Context, raw contract.RawEvent) (Wake, error) {
 		e := Event[D]{ID: raw.ID, Source: raw.Source, DetailType: raw.DetailType, Time: raw.Time}

@@ -12,7 +12,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/tool"
 )
 
-// Reviewer is a persistent agent that reviews pull requests: an example to read, to run, and to begin one's own with. It promises to
+// Reviewer is a persistent agent that reviews pull requests: an example to read, to run, and to start your own from. It promises to
 // look into what the review left open, keeps its promises, and looks after them at its check-ins.
 type Reviewer struct {
 	App   App        // its own world: people, pull requests, flaky tests

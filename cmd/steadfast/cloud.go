@@ -28,8 +28,8 @@ func startCloud(ctx context.Context, d dev, s *surroundings) (*host, error) {
 // notInAnID is what the id of a model cannot hold.
 var notInAnID = regexp.MustCompile(`[^a-zA-Z0-9.:-]+`)
 
-// preferred are the values of parameters on one's own machine: users are remembered in the table, and the model has the name of the one
-// that answers, so that what is known of that one counts: its price above all.
+// preferred are the values of parameters on a developer's machine: users are remembered in the table, and the model has the name of the
+// one that answers, so that what is known of that one counts: its price above all.
 func (d dev) preferred() map[string]string {
 	p := map[string]string{"Memory": "table"}
 	switch kind, rest, _ := strings.Cut(d.Model, ":"); kind {

@@ -121,7 +121,7 @@ func (e Edges) Announce(ctx context.Context, t task.Task) error {
 	return e.Table.Announced(ctx, t)
 }
 
-// GetTask reads a task for its principal or for who started it.
+// GetTask reads a task for its principal, or for the user who started it.
 type GetTask struct{ Edges }
 
 // TaskOf names a task and the verified caller.

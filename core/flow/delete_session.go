@@ -117,7 +117,7 @@ func (e Edges) purge(ctx context.Context, alarms Alarms, s session.State) error 
 	})
 }
 
-// leaveLine takes the session out of the line for places and wakes who is first in it now.
+// leaveLine takes the session out of the line for places and wakes the session that is first in it now.
 func (e Edges) leaveLine(ctx context.Context, s session.State) error {
 	if err := e.Table.Commit(ctx, store.DropWaiter(s.Waiter(s.QueuedIn, e.Now()))); err != nil {
 		return err

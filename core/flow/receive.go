@@ -24,7 +24,7 @@ type ReceiveIn struct {
 	Message   contract.Message
 }
 
-// Do takes the message in. The same DeliveryID again gets the first receipt. A conversation belongs to who began it. Faults: Invalid,
+// Do takes the message in. The same DeliveryID again gets the first receipt. A conversation belongs to whoever began it. Faults: Invalid,
 // Denied, NotFound, Conflict (task_session, session_busy), Unavailable.
 func (f Receive) Do(ctx context.Context, in ReceiveIn) (contract.Delivery, error) {
 	m := in.Message

@@ -14,7 +14,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/task"
 )
 
-// RunTask runs tasks with an agent of one's own, in a function or program of one's own: claim, build, run, finish, tell. Whatever
+// RunTask runs tasks with an agent of the caller's, in the caller's own function or program: claim, build, run, finish, tell. Whatever
 // breaks on the way, a task runs at most once at a time, a run that ended is not run again by a duplicate, and its completion is
 // told at least once. Required are Tasks, Bus and BuildAgent. It is a value, safe for concurrent use.
 //

@@ -43,7 +43,7 @@ type Guard struct {
 // Lookup resolves a name to all its addresses. It must be safe for concurrent use.
 type Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 
-// Validate reports entries of Allow that mean nothing. Faults: Invalid.
+// Validate reports entries of Allow that cannot be understood. Faults: Invalid.
 func (g Guard) Validate() error {
 	_, err := g.policy()
 	return err

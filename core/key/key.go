@@ -187,7 +187,7 @@ func BudgetWindow(scope string, start int64) Key {
 // BudgetHold is one call's reservation.
 func BudgetHold(scope, call string) Key { return Key{"BUDGET#" + scope, "HOLD#" + call} }
 
-// SlotPK is the partition of a scope's places for running turns, and of who waits for one.
+// SlotPK is the partition of a scope's places for running turns, and of the sessions that wait for one.
 func SlotPK(scope string) string { return "SLOT#" + scope }
 
 // Slot is a place for a running turn.

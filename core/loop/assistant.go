@@ -14,7 +14,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/tool"
 )
 
-// Assistant talks in a program of one's own, without the functions: a value that may be copied and used by many goroutines. Only
+// Assistant holds conversations in your own program, without the functions: a value that may be copied and used by many goroutines. Only
 // Model is required. With SessionID and Storage a conversation goes on from call to call and from process to process; without
 // them each call is a conversation of its own.
 //
@@ -72,7 +72,7 @@ func (a Assistant) HandleMessage(ctx context.Context, request string, send Send)
 	return answer, err
 }
 
-// HandleTask is HandleMessage with nobody listening.
+// HandleTask is HandleMessage without a client.
 func (a Assistant) HandleTask(ctx context.Context, request string) (Answer, error) {
 	return a.turn(ctx, tool.Context{Principal: a.Principal}, request, nil)
 }

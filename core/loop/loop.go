@@ -39,7 +39,7 @@ const (
 
 // Limits bound a run. Zeros mean the defaults.
 type Limits struct {
-	Steps    int           // model calls that count; default 25. A failed attempt is no step
+	Steps    int           // model calls that count; default 25. A failed attempt does not count
 	Tokens   int           // sum of all tokens after which the model is not asked again; default: no limit
 	Attempts int           // tries of one model call; default 3
 	Backoff  time.Duration // wait after the first failed try, doubled each time up to 20 s; default 500 ms

@@ -31,14 +31,14 @@ const (
 	RecordTime = 5 * time.Second
 )
 
-// Recall asks the memory for RecallTime at most.
+// Recall asks the memory, and waits RecallTime at most.
 func Recall(ctx context.Context, m Memory, query string) ([]string, error) {
 	ctx, done := context.WithTimeout(ctx, RecallTime)
 	defer done()
 	return m.Recall(ctx, query)
 }
 
-// Record has the memory note a turn, safely, within RecordTime.
+// Record records a turn and flushes the memory, within RecordTime.
 func Record(ctx context.Context, m Memory, turn Exchange) error {
 	ctx, done := context.WithTimeout(ctx, RecordTime)
 	defer done()

@@ -37,7 +37,7 @@ type Result[T any] struct {
 	StopReason model.StopReason // the model's; guardrail_intervened or content_filtered: Output is BlockedText. Empty: Limit ended it
 	Limit      string           // which limit cut the run short: LimitSteps, LimitMaxTokens, or ""
 	Usage      model.Usage
-	CostUSD    *float64 // what Usage cost; nil where the model is no Meter, or knows no price
+	CostUSD    *float64 // what Usage cost; nil where the model is not a Meter, or its price is not known
 	Steps      int
 	State      any // Once.State, with what the tools did to it
 }
@@ -48,7 +48,8 @@ type Answer = Result[string]
 // Run asks the model, runs the tools it calls for, and gives its answer. A run that is cut short is no error: see
 // Result.Limit.
 //
-// Faults: Invalid (no model, no input, a negative MaxIterations), Limit (the input is too long for the model), the model's own after three tries.
+// Faults: Invalid (no model, no input, a negative MaxIterations), Limit (the input is too long for the model), the model's own after
+// three tries.
 func Run(ctx context.Context, once Once) (Answer, error) {
 	if err := once.check(); err != nil {
 		return Answer{}, err

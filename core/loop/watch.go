@@ -47,7 +47,7 @@ type (
 		Depth    int
 		Request  string
 	}
-	// SubagentEnded says what it came to. Usage includes that of the subagents below it.
+	// SubagentEnded is the outcome of a subagent's run. Usage includes that of the subagents below it.
 	SubagentEnded struct {
 		ID, Name string
 		Depth    int

@@ -50,7 +50,7 @@ type Dialer struct {
 	Log            *slog.Logger                // nil: discard
 }
 
-// Servers are connected servers. Its tools are safe for concurrent use. Close it when no call runs any more.
+// Servers is a set of connected servers. Its tools are safe for concurrent use. Close it when no call runs any more.
 type Servers struct {
 	links   []*link
 	tools   []tool.Tool

@@ -30,7 +30,7 @@ const (
 )
 
 // Table remembers in the product's own table, for where there is no AgentCore Memory: what users said, found again by the words it
-// shares with a question. It understands nothing.
+// shares with a question. It knows nothing of meaning.
 type Table struct {
 	Rows      Rows
 	Owner     task.Principal // the verified user

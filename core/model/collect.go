@@ -70,9 +70,9 @@ func (c *Collector) at(block int) *piece {
 // their numbers, text as it came, a call without input gets {}. Which calls
 // count as whole depends on the stop reason:
 //
-//   - tool_use or end_turn: every call is whole. One whose input is no JSON fails the attempt, for it cannot be run or
+//   - tool_use or end_turn: every call is whole. One whose input is not JSON fails the attempt, for it cannot be run or
 //     stored.
-//   - anything else, as max_tokens: a call whose input is no JSON was cut and is left out, as is a last call that has
+//   - anything else, as max_tokens: a call whose input is not JSON was cut and is left out, as is a last call that has
 //     no input yet. Whole calls before it and all text stay.
 //
 // Faults: Unavailable with reason "stream_cut" when there was no Stop, with reason "malformed_call" as above; the

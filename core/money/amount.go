@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Amount is money in billionths of a US dollar. The range reaches 9 billion dollars.
+// Amount is money in billionths of a US dollar. The largest is about 9 billion dollars.
 type Amount int64
 
 const dollar = 1e9
@@ -19,7 +19,7 @@ func Dollars(d float64) Amount { return Amount(math.Ceil(d*dollar - 1e-6)) }
 // Dollars is the amount in US dollars.
 func (a Amount) Dollars() float64 { return float64(a) / dollar }
 
-// String shows it with at least two decimals and no more than it has: $1.50, $0.000021.
+// String formats the amount with at least two decimals, and more only where it has them: $1.50, $0.000021.
 func (a Amount) String() string {
 	sign := ""
 	if a < 0 {

@@ -93,7 +93,7 @@ func (p Price) wrong() (field string) {
 	return ""
 }
 
-// With gives the prices with others before them.
+// With gives the prices with first's in front: where both have a price, first's counts.
 func (p Prices) With(first Prices) Prices {
 	all := maps.Clone(p)
 	if all == nil {

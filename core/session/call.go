@@ -33,7 +33,7 @@ func (s State) EndCall(me Me, p Progress) Change {
 	return Change{s, s.moved(p).released().settled(), cond.And(s.calling(me), nothingPending)}
 }
 
-// HandOffCall records the call and leaves the session to who works on what waits. Publish the trigger after this is written.
+// HandOffCall records the call and leaves the session to whoever works on what waits. Publish the trigger after this is written.
 func (s State) HandOffCall(me Me, p Progress, now time.Time) Change {
 	return Change{s, s.moved(p).released().due(now), s.calling(me)}
 }

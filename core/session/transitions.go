@@ -190,7 +190,7 @@ func (s State) Follow(at int64) Change {
 	return Change{s, to, cond.And(cond.Exists("pk"), cond.Is("phase", cond.OpNe, Deleted))}
 }
 
-// Told is the index before which the log may be told again to who follows from this state on: the rest is its owners' to tell. all
+// Told is the index before which the log may be told again to those who follow from this state on: the rest is its owners' to tell. all
 // says that there is no rest: the turn that is open has nobody who works on it, because it is parked or its owner died.
 func (s State) Told(now time.Time) (before int64, all bool) {
 	switch {

@@ -41,7 +41,7 @@ type strandsData struct {
 }
 
 // DecodeStrands reads a snapshot of the TypeScript package. Unknown fields are ignored, missing ones empty. Faults:
-// Internal if it is no such snapshot or has another major version.
+// Internal if it is not such a snapshot, or of another major version.
 func DecodeStrands(data []byte) (Strands, error) {
 	var w strandsWire
 	if err := json.Unmarshal(data, &w); err != nil {
@@ -85,7 +85,7 @@ func (s Strands) Segment(id string) Segment {
 }
 
 // Encode writes the snapshot's JSON. Its messages are a sound history (see Repair), as the other side sends them as
-// they are. Faults: Invalid if State or AppData is no JSON object. Whether the result fits into an item is for the
+// they are. Faults: Invalid if State or AppData is not a JSON object. Whether the result fits into an item is for the
 // store to judge.
 func (s Strands) Encode() ([]byte, error) {
 	state, err := object("state", s.State)

@@ -24,7 +24,7 @@ type Turn struct {
 
 	mu          sync.Mutex
 	connections []*connection
-	told        retell.Turn     // what was said so far, for who comes late
+	told        retell.Turn     // what was said so far, for those who come late
 	seq         int64           // of the next frame
 	started     bool            // init_event_loop is not needed any more
 	over        bool            // no more frames

@@ -57,7 +57,7 @@ func (t Table) OwedTask(r task.Request, at time.Time, life time.Duration) []Writ
 	return []Write{put, owed}
 }
 
-// TaskSent is MarkSent for who has not read the dispatch. Idempotent. Faults: Unavailable.
+// TaskSent is MarkSent for callers that have not read the dispatch. Idempotent. Faults: Unavailable.
 func (t Table) TaskSent(ctx context.Context, taskID string) error {
 	k := key.Dispatch(taskID)
 	to, err := attribute(sent)

@@ -66,7 +66,7 @@ func (c Context) Earlier() []json.RawMessage {
 	return c.earlier()
 }
 
-// State reads the trusted state of the run as a T. A state that is no T is fault.Internal, never a zero T: a tool must not go
+// State reads the trusted state of the run as a T. A state of another type is fault.Internal, never a zero T: a tool must not go
 // on with an empty tenant.
 func State[T any](ctx Context) (T, error) {
 	state, ok := ctx.state.(T)

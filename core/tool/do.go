@@ -12,7 +12,7 @@ import (
 
 // Do runs a tool outside of a model's turn, as who is named, and gives its output as JSON. toolUseID is the same when the call is
 // repeated. Nobody is asked: a tool that a person has to approve is refused. Faults: NotFound (no such tool), Denied with reason
-// approval_required, the tool's own, Internal (an output that is no JSON).
+// approval_required, the tool's own, Internal (an output without a JSON form).
 func (r Registry) Do(ctx context.Context, log *slog.Logger, toolUseID string, p task.Principal, name string, input json.RawMessage) (json.RawMessage, error) {
 	found, _ := r.Pick(name)
 	if len(found) == 0 {

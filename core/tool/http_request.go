@@ -58,7 +58,7 @@ type httpRequestOut struct {
 	Truncated string            `json:"truncated,omitempty"`
 }
 
-// Spec describes the tool. A list of hosts that is not to be understood is its Err, so that a host does not begin with it.
+// Spec describes the tool. A list of hosts that cannot be understood is its Err, so that a host does not begin with it.
 func (h HTTPRequest) Spec() Spec { return h.typed().Spec() }
 
 // Call sends the request. Faults: Denied (reason guard.Blocked), Invalid (the URL, a header, a body that is too long),

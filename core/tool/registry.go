@@ -43,13 +43,13 @@ func (r Registry) Pick(names ...string) (found []Tool, unknown []string) {
 	return found, unknown
 }
 
-// Default gives the tools for who names none: all but those marked ByName.
+// Default gives the tools of sessions and tasks that name none: all but those marked ByName.
 func (r Registry) Default() []Tool {
 	return slices.DeleteFunc(slices.Clone(r), func(t Tool) bool { return t.Spec().ByName })
 }
 
 // Validate reports everything that would make a tool unusable as one fault.Invalid: names a model service refuses, names
-// given twice, missing descriptions, schemas that are no objects, input types without a schema.
+// given twice, missing descriptions, schemas of anything but objects, input types without a schema.
 func (r Registry) Validate() error {
 	var problems []error
 	seen := make(map[string]bool, len(r))

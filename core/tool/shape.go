@@ -84,7 +84,7 @@ func nothing() *jsonschema.Schema { return &jsonschema.Schema{Not: &jsonschema.S
 func (s Shape) Schema() json.RawMessage { return s.input.json }
 
 // Check compares raw with the shape: it gives the value, with defaults filled in and every number as it was written, or what is
-// wrong with it. A value that is no object may come bare or as {"value": ...}, and is given bare.
+// wrong with it. A value that is not an object may come bare or as {"value": ...}, and is returned bare.
 func (s Shape) Check(raw json.RawMessage) (json.RawMessage, []Problem) {
 	object, err := decode(raw)
 	if err != nil && s.wrapped && json.Valid(raw) {

@@ -135,7 +135,7 @@ func (o *owner) tellResolved(ctx context.Context, h snapshot.History) error {
 	return nil
 }
 
-// sayApprovals tells who follows what the last of events say: that calls wait, or what became of them.
+// sayApprovals tells the followers what the last of events say: that calls wait, or what became of them.
 func (o *owner) sayApprovals(ctx context.Context, events []contract.SessionEvent, data []contract.EventData) {
 	o.latecomers(ctx, o.cast)
 	for i, d := range data {

@@ -290,7 +290,7 @@ func callIDs(calls []model.ToolUse) []string {
 	return ids
 }
 
-// sayFailed tells who follows that the turn ended without an answer.
+// sayFailed tells the followers that the turn ended without an answer.
 func (o *owner) sayFailed(ctx context.Context, status, text string) {
 	switch {
 	case o.cast != nil && o.casting == o.state.TurnSeq:

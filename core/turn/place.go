@@ -175,7 +175,7 @@ func (o *owner) wait(ctx context.Context, l session.Line) error {
 	return nil
 }
 
-// vacate gives up this owner's places, if it has any, and wakes who is next. What fails is left to the leases and the sweep.
+// vacate gives up this owner's places, if it has any, and wakes whoever is next. What fails is left to the leases and the sweep.
 func (o *owner) vacate(ctx context.Context) {
 	places, left := o.places, o.left
 	o.places, o.left = nil, ""

@@ -10,7 +10,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/task"
 )
 
-// openSockets begins to post the open turn to who follows the session, or goes on doing so. Nobody following, or not being able
+// openSockets begins to post the open turn to those who follow the session, or goes on doing so. Nobody following, or not being able
 // to tell, never keeps a turn from running.
 func (o *owner) openSockets(ctx context.Context) {
 	if o.cast != nil && o.casting == o.state.TurnSeq {
@@ -94,7 +94,7 @@ func (o *owner) stopSockets() {
 	}
 }
 
-// sayCancelled tells who follows of messages that no turn will answer.
+// sayCancelled tells the followers of messages that no turn will answer.
 func (o *owner) sayCancelled(ctx context.Context, open opening) {
 	if o.Sockets == nil || len(open.cancelled) == 0 {
 		return
