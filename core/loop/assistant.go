@@ -57,6 +57,14 @@ type Storage interface {
 	Extend(ctx context.Context, sessionID string, h snapshot.History, said ...model.Message) (snapshot.History, error)
 }
 
+// Withdrawer is a Storage that can take back what was said. A store.Table is one. Where a Storage is none, a turn that a content filter blocks
+// after its first step was kept stays, and what it said may have every turn to come blocked.
+type Withdrawer interface {
+	// Withdraw removes all but the first keep messages of a history as it was given last, from the session and from what is stored,
+	// or nothing. Faults: as Extend.
+	Withdraw(ctx context.Context, sessionID string, h snapshot.History, keep int) error
+}
+
 // HandleMessage runs one turn and speaks it to a client as it comes: StreamTurn's messages, a reset where a failed attempt had
 // shown something. A failing send never fails the turn, and nil is nobody. When the complete message is sent, the turn is kept.
 //

@@ -2,6 +2,7 @@ package loop_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -188,4 +189,52 @@ func TestAnAssistantGoesOnWithThePackage(t *testing.T) {
 	if h, err := table.Conversation(t.Context(), "s"); err != nil || string(h.State) != `{"k":1}` {
 		t.Errorf("state %s, %v", h.State, err)
 	}
+}
+
+// wary answers as helpful, but a filter before it blocks what holds the secret where nobody is about to call a tool.
+func wary(req model.Request) fake.Turn {
+	all, err := json.Marshal(req.Messages)
+	if err != nil {
+		panic(err)
+	}
+	if last := req.Messages[len(req.Messages)-1]; strings.Contains(string(all), "hunter2") && !strings.HasSuffix(last.PlainText(), "look") {
+		return fake.Say("no").Stopping(model.StopGuardrail)
+	}
+	return helpful(req)
+}
+
+// TestP06WhereverABlockedTurnOfAnAssistantBreaksOff: whether the turn that said it was blocked or broke off before, the words are in no row
+// and in no later request, and the conversation goes on.
+func TestP06WhereverABlockedTurnOfAnAssistantBreaksOff(t *testing.T) {
+	fake.Explore(t, fake.Flow{Name: "a blocked turn of an assistant", New: func() *fake.Run {
+		world := &fake.World{}
+		d := fake.NewDynamo("mine")
+		d.World = world
+		m := &fake.Model{World: world, Answer: wary}
+		table := store.Table{Name: "mine", DynamoDB: d}
+		a := loop.Assistant{SessionID: "s", Model: m, Tools: []tool.Tool{work()}, Storage: table}
+		words := []string{"hello", "hunter2 look", "and now?", "and then?"}
+		next := 0
+		do := func(ctx context.Context) error {
+			for next < len(words) {
+				text := words[next]
+				next++ // whether or not it succeeds: the user says something else
+				if _, err := a.HandleTask(ctx, text); err != nil && fake.Killed(ctx) {
+					return err
+				}
+			}
+			return nil
+		}
+		return &fake.Run{World: world, Do: do, Recover: do, Check: func() error {
+			if dump := d.Dump(); strings.Contains(dump, "hunter2") {
+				return fmt.Errorf("stored: %s", dump)
+			}
+			asked := m.Requests()
+			all, err := json.Marshal(asked[len(asked)-1].Messages)
+			if err != nil || strings.Contains(string(all), "hunter2") {
+				return fmt.Errorf("sent again: %s, %v", all, err)
+			}
+			return nil
+		}}
+	}})
 }

@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,6 +31,7 @@ func (a Assistant) turn(ctx context.Context, tc tool.Context, request string, sh
 		if d.history, err = d.storage.Conversation(ctx, a.SessionID); err != nil {
 			return Answer{}, fmt.Errorf("read the conversation %s: %w", a.SessionID, err)
 		}
+		d.answered = answered(d.history.Messages)
 	}
 	said := a.exchange(d, request)
 	d.say(prompt(d.history.Messages, request))
@@ -130,7 +132,18 @@ type diary struct {
 	id      string
 	history snapshot.History
 	unsaved []model.Message
-	kept    bool // a step of this turn is
+
+	answered int // messages before the turn, up to the last answer
+}
+
+// answered is how many messages there are up to the last answer. What comes after it is of turns that broke off.
+func answered(messages []model.Message) int {
+	for i, m := range slices.Backward(messages) {
+		if m.Role == model.Assistant && len(m.Calls()) == 0 {
+			return i + 1
+		}
+	}
+	return 0
 }
 
 func (d *diary) say(m model.Message) { d.unsaved = append(d.unsaved, m) }
@@ -143,7 +156,7 @@ func (d *diary) keep(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("keep the conversation %s: %w", d.id, err)
 	}
-	d.history, d.unsaved, d.kept = h, nil, true
+	d.history, d.unsaved = h, nil
 	return nil
 }
 
@@ -169,10 +182,17 @@ func (d *diary) SaveResults(ctx context.Context, _ int, results []model.ToolResu
 // Boundary has nothing to add: nobody speaks in the middle of the turn.
 func (d *diary) Boundary(context.Context) ([]model.Block, error) { return nil, nil }
 
-// end keeps the answer. A turn that a filter blocked leaves nothing: what it blocked would block every turn to come.
+// end keeps the answer. A turn that a filter blocked leaves nothing: what it blocked would block every turn to come. Nor do those before it
+// that broke off: the model may have refused their words.
 func (d *diary) end(ctx context.Context, out Outcome) error {
-	if blocked(out) && !d.kept {
-		return nil
+	if blocked(out) {
+		if len(d.history.Messages) == d.answered {
+			return nil
+		}
+		if w, ok := d.storage.(Withdrawer); ok {
+			err := w.Withdraw(ctx, d.id, d.history, d.answered)
+			return fault.Wrap(fault.CodeOf(err), err, "take back what was blocked of %s", d.id)
+		}
 	}
 	if len(out.Final.Content) > 0 {
 		d.say(out.Final)

@@ -92,3 +92,81 @@ func (t Table) Extend(ctx context.Context, sessionID string, h snapshot.History,
 	}
 	return h, err
 }
+
+// withdrawn is how many rows Withdraw removes in the transaction that takes the messages back. The others go after it.
+const withdrawn = 90
+
+// Withdraw takes back all but the first keep messages of h, as Conversation or Extend gave it: the rows that hold the others are removed,
+// and what stays of them is written anew. Faults: as Extend.
+func (t Table) Withdraw(ctx context.Context, sessionID string, h snapshot.History, keep int) error {
+	if keep >= len(h.Messages) {
+		return nil
+	}
+	gone, err := t.holding(ctx, sessionID, h.Tip, len(h.Messages)-keep)
+	if err != nil {
+		return err
+	}
+	now, left := t.now(), ""
+	asRead, free := cond.Eq("snapshotId", h.Tip), absentOrExpired(now.Unix())
+	writes := []Write{{key: key.Latest(sessionID), del: true, cond: &asRead}, {key: key.State(sessionID), cond: &free}}
+	rest := snapshot.Segment{ID: snapshot.NextID(now, h.Tip, [16]byte(uuid.New())), Full: true, Messages: h.Messages[:keep], State: h.State}
+	if keep > 0 {
+		pointer := PutLatest(sessionID, rest.ID, now)
+		pointer.cond = &asRead
+		writes[0] = pointer
+		writes, left = append(writes, NewSegment(sessionID, rest, now)), rest.ID
+	}
+	most := min(withdrawn, len(gone))
+	err = t.Commit(ctx, append(writes, gone[:most]...)...)
+	switch {
+	case RefusedBy(err, key.State(sessionID)):
+		return hosted(sessionID)
+	case fault.Is(err, fault.Conflict):
+		return err
+	case err != nil:
+		if tip, readErr := t.Latest(ctx, sessionID); readErr != nil || tip != left { // else only the answer was lost
+			return err
+		}
+	}
+	for _, w := range gone[most:] {
+		if err := t.Commit(ctx, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// holding gives the removals of the newest segments up to tip that hold so many messages, each after those of its parts. What the
+// TypeScript package wrote is not removed.
+func (t Table) holding(ctx context.Context, sessionID, tip string, messages int) ([]Write, error) {
+	var gone []Write
+	if _, ours := snapshot.Time(tip); !ours {
+		return nil, nil
+	}
+	s := scope{pk: key.SessionPK(sessionID), keys: between(key.SnapshotPrefix, key.Snapshot("", tip).SK), backward: true, pageSize: 25}
+	for row, err := range t.query(ctx, s) {
+		if err != nil || messages <= 0 {
+			return gone, err
+		}
+		body, err := t.body(ctx, row, "segment")
+		if err != nil {
+			return nil, err
+		}
+		segment, err := snapshot.Decode([]byte(body))
+		if err != nil {
+			return nil, err
+		}
+		if segment.ID != tip {
+			continue
+		}
+		var h head
+		if err := decode(row, &h); err != nil {
+			return nil, err
+		}
+		for i := range h.Parts {
+			gone = append(gone, remove(key.Part(keyOf(row), h.FirstPart+i)))
+		}
+		gone, tip, messages = append(gone, remove(keyOf(row))), segment.Base, messages-len(segment.Messages)
+	}
+	return gone, nil
+}

@@ -1,6 +1,8 @@
 package store_test
 
 import (
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -8,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/key"
 	"github.com/steadfast-agents/steadfast/core/model"
 	"github.com/steadfast-agents/steadfast/core/session"
 	"github.com/steadfast-agents/steadfast/core/snapshot"
@@ -162,4 +165,58 @@ func TestTableOfTheEnvironment(t *testing.T) {
 	if got := spoken(store.Table{Name: "mine", DynamoDB: dynamo}.Conversation(t.Context(), "s")); got != "one" {
 		t.Errorf("the named table has %q", got)
 	}
+}
+
+// TestWithdraw: of what was said nothing is left but what is kept, whatever its size, and the conversation goes on.
+func TestWithdraw(t *testing.T) {
+	for _, keep := range []int{0, 1, 2, 3} {
+		t.Run(fmt.Sprint("keep ", keep), func(t *testing.T) {
+			each(t, func(t *testing.T, b bench) {
+				ctx := t.Context()
+				h, err := b.Extend(ctx, "s", snapshot.History{}, says("one"))
+				for _, text := range []string{"two", long(), "four"} {
+					if err == nil {
+						h, err = b.Extend(ctx, "s", h, says(text))
+					}
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				earlier := h
+				if err := b.Withdraw(ctx, "s", h, keep); err != nil {
+					t.Fatal(err)
+				}
+				wants(t, "again", b.Withdraw(ctx, "s", earlier, keep), fault.Conflict)
+				h, err = b.Conversation(ctx, "s")
+				if err != nil || len(h.Messages) != keep {
+					t.Fatalf("%d messages are left, %v", len(h.Messages), err)
+				}
+				if h, err = b.Extend(ctx, "s", h, says("and on")); err != nil || len(h.Messages) != keep+1 {
+					t.Errorf("it goes on with %d messages, %v", len(h.Messages), err)
+				}
+				for _, row := range b.partition(t, key.SessionPK("s")) {
+					if keep < 3 && strings.Contains(row, "PART#") {
+						t.Errorf("a part is left: %s", row)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestWithdrawOfThePackage: what the package wrote stays where it is, and the pointer leads to what is kept of it.
+func TestWithdrawOfThePackage(t *testing.T) {
+	each(t, func(t *testing.T, b bench) {
+		ctx, now := t.Context(), b.clock.Now()
+		theirs := snapshot.Strands{Messages: []model.Message{says("one"), model.Text(model.Assistant, "two")}, State: []byte(`{"k":1}`), CreatedAt: now}
+		b.commit(t, store.PutPackageSnapshot("s", "", theirs, now), store.PutLatest("s", store.PackageSnapshotID, now))
+		h, err := b.Conversation(ctx, "s")
+		if err == nil {
+			err = b.Withdraw(ctx, "s", h, 1)
+		}
+		left, readErr := b.Conversation(ctx, "s")
+		if got := spoken(left, errors.Join(err, readErr)); got != "one" || string(left.State) != `{"k":1}` {
+			t.Errorf("left: %q, state %s", got, left.State)
+		}
+	})
 }
