@@ -73,6 +73,9 @@ func TestWhatAUserCallsCanBeRead(t *testing.T) {
 		if len(others) == 0 {
 			continue
 		}
+		if text, err := call(t, tools[0], map[string]any{"name": "deploy"}); err != nil || !strings.Contains(text, "already active") {
+			t.Errorf("%s: activated once it is called: %q, %v", what, text, err)
+		}
 		for _, line := range []string{"/plan", "/plan@upload"} {
 			text, used, _ := set.Command(line, active)
 			history := []model.Message{model.Text(model.User, text)}

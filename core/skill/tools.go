@@ -105,6 +105,9 @@ type activateIn struct {
 func (u use) activate(_ tool.Context, in activateIn) (string, error) {
 	s, err := u.find(in.Name)
 	if err != nil {
+		if called, ok := u.active.of(u.set, in.Name); ok { // by a user: hidden, but there
+			return alreadyActive(called), nil
+		}
 		return "", err
 	}
 	if !u.active.Begin(s) {
