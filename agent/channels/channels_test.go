@@ -80,7 +80,7 @@ func TestWhatIsRefusedSendsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	hooks, _ := set.Get("hooks")
-	for _, body := range []string{`{"id":"c","key":"k","text":"x","remind":"soon"}`, `{"id":"c","key":"k","text":"x","remind":"400d"}`, `[]`} {
+	for _, body := range []string{`{"id":"c","key":"k","text":"x","remind":"soon"}`, `{"id":"c","key":"k","text":"x","remind":"400d"}`, `[]`, "{\"text\":\"\xff\"}"} {
 		sends := 0
 		ctx := channel.NewContext(channel.Context{Context: t.Context()}, func(contract.Message) (contract.Delivery, error) {
 			sends++

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"github.com/steadfast-agents/steadfast/cmd/steadfast/internal/client"
 )
@@ -89,6 +90,9 @@ func brought(given []string) (map[string]string, error) {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return nil, &client.Error{Code: "invalid", Message: "file: " + err.Error()}
+		}
+		if !utf8.Valid(text) { // JSON would change it without a word
+			return nil, &client.Error{Code: "invalid", Message: "file: " + path + " is no UTF-8 text"}
 		}
 		if _, taken := all[name]; taken {
 			return nil, &client.Error{Code: "invalid", Message: "file: two are named " + name + ": give one another name, as NAME=PATH"}

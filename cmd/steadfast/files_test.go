@@ -16,6 +16,9 @@ func TestFiles(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "a.md"), []byte("# A\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(filepath.Join(dir, "image.png"), []byte("\x89PNG"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	const list = `{"files":[{"path":"in/a b.md","bytes":4},{"path":"report.md","bytes":12,"artifact":"report"}]}`
 	const receipt = `{"deliveryId":"dlv_1"}`
 	tests := []struct {
@@ -34,6 +37,7 @@ func TestFiles(t *testing.T) {
 		{"get none", "files|get|s|x", 404, `{"message":"no such file: x","code":"not_found"}`, "GET /agent/sessions/s/files/x ", 1, "steadfast: no such file: x\n"},
 		{"send", "send|s|hi|--file|@/a.md|--file|in/b, c.md=@/a.md", 202, receipt,
 			`POST /agent/sessions/s/messages {"message":"hi","continuationToken":"","admission":"preempt","files":{"a.md":"# A\n","in/b, c.md":"# A\n"}}`, 0, "dlv_1\n"},
+		{"send what is no text", "send|s|hi|--file|@/image.png", 202, receipt, "", 1, "steadfast: file: " + filepath.Join(dir, "image.png") + " is no UTF-8 text\n"},
 		{"send two of one name", "send|s|hi|--file|@/a.md|--file|a.md=@/a.md", 202, receipt, "", 1, "steadfast: file: two are named a.md: give one another name, as NAME=PATH\n"},
 	}
 	start := at(t)

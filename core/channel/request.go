@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"time"
+	"unicode/utf8"
 
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
@@ -24,7 +25,7 @@ type Request struct {
 // Decode reads the body as JSON. Unknown fields are ignored. Faults: Invalid.
 func Decode[T any](r Request) (T, error) {
 	var v T
-	if err := json.Unmarshal(r.Body, &v); err != nil {
+	if err := json.Unmarshal(r.Body, &v); err != nil || !utf8.Valid(r.Body) {
 		return v, fault.New(fault.Invalid, "body: is not the JSON that the channel takes")
 	}
 	return v, nil

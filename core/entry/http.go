@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/steadfast-agents/steadfast/core/contract"
@@ -87,6 +88,9 @@ func (r Request) BodyUpTo(limit int, v any) error {
 
 // decode reads one JSON object. Faults: Invalid, naming what is wrong, without repeating the text.
 func decode(what string, data []byte, v any) error {
+	if !utf8.Valid(data) { // the decoder would change it without a word
+		return fault.New(fault.Invalid, "%s: is not valid UTF-8", what)
+	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	err := d.Decode(v)
 	var wrong *json.UnmarshalTypeError

@@ -50,6 +50,7 @@ func TestBody(t *testing.T) {
 		{name: "a field that is not known", body: `{"text":"a","other":[1,2]}`, want: form{Text: "a"}},
 		{name: "base64", body: base64.StdEncoding.EncodeToString([]byte(`{"text":"ä"}`)), base64: true, want: form{Text: "ä"}},
 		{name: "no base64", body: "{}", base64: true, err: "body: is not valid base64"},
+		{name: "no UTF-8", body: "{\"text\":\"a\xff\"}", err: "body: is not valid UTF-8"},
 		{name: "no JSON", body: `text=a`, err: "body: is not valid JSON"},
 		{name: "cut off", body: `{"text":"a`, err: "body: the JSON ends too early"},
 		{name: "two objects", body: `{"text":"a"}{}`, err: "body: must be one JSON object"},
