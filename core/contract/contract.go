@@ -25,6 +25,7 @@ const (
 	MaxIDBytes      = 256        // of an id that comes from outside
 	MaxPromptBytes  = 64 * 1024  // of a system prompt
 	MaxToolNames    = 128        // that a session or task picks
+	MaxOutputTokens = 1_000_000  // that a session or task may ask for in one reply
 	MaxTitleBytes   = 512        // of a session's title
 )
 

@@ -13,8 +13,13 @@ type Amount int64
 
 const dollar = 1e9
 
-// Dollars gives an amount of US dollars, rounded up to a billionth.
-func Dollars(d float64) Amount { return Amount(math.Ceil(d*dollar - 1e-6)) }
+// Most is the largest amount, and its negative the least. It leaves room for a sum.
+const Most Amount = 1 << 61
+
+// Dollars gives an amount of US dollars, rounded up to a billionth, and never more than Most.
+func Dollars(d float64) Amount {
+	return Amount(math.Ceil(max(min(d*dollar, float64(Most)), -float64(Most)) - 1e-6))
+}
 
 // Dollars is the amount in US dollars.
 func (a Amount) Dollars() float64 { return float64(a) / dollar }

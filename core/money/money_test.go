@@ -1,6 +1,7 @@
 package money_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -137,5 +138,22 @@ func TestAmountShowsWhatItHas(t *testing.T) {
 		if got := amount.String(); got != want {
 			t.Errorf("%d: %s, want %s", amount, got, want)
 		}
+	}
+}
+
+// TestNothingOverflows: what is absurdly much is much, and never a negative amount, of which a budget would have room for any number.
+func TestNothingOverflows(t *testing.T) {
+	price := money.Price{Input: 1e5, Output: 1e5}
+	for _, n := range []int{1_000_000_000, math.MaxInt32, math.MaxInt64 / 2, math.MaxInt64} {
+		for name, got := range map[string]money.Amount{
+			"ceiling of output": price.Ceiling(0, n), "ceiling of input": price.Ceiling(n, 0), "cost": price.Cost(model.Usage{InputTokens: n, OutputTokens: n, CacheReadTokens: n, CacheWriteTokens: n}),
+		} {
+			if got < money.Dollars(1e6) || got > money.Most || got+got < got {
+				t.Errorf("%s of %d tokens is %v", name, n, got)
+			}
+		}
+	}
+	if got := money.Dollars(-1e300); got != -money.Most {
+		t.Errorf("Dollars(-1e300) = %d", got)
 	}
 }

@@ -45,8 +45,8 @@ func (c Config) Validate(mcpHosts contract.MCPHosts) error {
 		return fault.New(fault.Invalid, "modelId: %d bytes, the limit is 2048", len(c.ModelID))
 	case c.Temperature != nil && !(*c.Temperature >= 0 && *c.Temperature <= 1):
 		return fault.New(fault.Invalid, "temperature: must be from 0 to 1")
-	case c.MaxTokens < 0 || c.MaxTokens > 1_000_000:
-		return fault.New(fault.Invalid, "maxTokens: must be from 1 to 1000000")
+	case c.MaxTokens < 0 || c.MaxTokens > contract.MaxOutputTokens:
+		return fault.New(fault.Invalid, "maxTokens: must be from 1 to %d", contract.MaxOutputTokens)
 	case len(c.Tools) > contract.MaxToolNames:
 		return fault.New(fault.Invalid, "tools: %d names, the limit is %d", len(c.Tools), contract.MaxToolNames)
 	}

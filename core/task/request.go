@@ -71,8 +71,8 @@ func (r Request) Validate(maxDepth int) error {
 		return fault.New(fault.Invalid, "request: %d bytes, the limit is %d", len(r.Request), contract.MaxMessageBytes)
 	case r.Principal.Type != contract.UserPrincipal && r.Principal.Type != contract.SystemPrincipal:
 		return fault.New(fault.Invalid, `principal.type: must be "user" or "system"`)
-	case r.MaxTokens < 0:
-		return fault.New(fault.Invalid, "maxTokens: must not be negative")
+	case r.MaxTokens < 0 || r.MaxTokens > contract.MaxOutputTokens:
+		return fault.New(fault.Invalid, "maxTokens: must be from 1 to %d", contract.MaxOutputTokens)
 	case r.Temperature != nil && !(*r.Temperature >= 0 && *r.Temperature <= 1):
 		return fault.New(fault.Invalid, "temperature: must be from 0 to 1")
 	case len(r.SystemPrompt) > contract.MaxPromptBytes:
