@@ -45,6 +45,11 @@ type budgetView struct {
 func (b budgetShow) Run(c *cli, s *surroundings) error {
 	ctx, done := s.context()
 	defer done()
+	for _, scope := range b.Scope {
+		if err := checkScope(scope); err != nil {
+			return err
+		}
+	}
 	st, err := c.Budget.stack(ctx, c)
 	if err != nil {
 		return err
@@ -79,6 +84,11 @@ func (b budgetShow) Run(c *cli, s *surroundings) error {
 			v.Scope, v.Spent, v.Limit, v.Period, v.Held, v.Until, v.Calls, v.InputTokens, v.OutputTokens)
 	}
 	return nil
+}
+
+// checkScope refuses what can have no budget, so that a slip of the hand does not look like one that is not there.
+func checkScope(scope string) error {
+	return money.Budget{Scope: scope, Period: money.Day}.Check()
 }
 
 type budgetSet struct {
@@ -120,6 +130,9 @@ type budgetDrop struct {
 func (b budgetDrop) Run(c *cli, s *surroundings) error {
 	ctx, done := s.context()
 	defer done()
+	if err := checkScope(b.Scope); err != nil {
+		return err
+	}
 	st, err := c.Budget.stack(ctx, c)
 	if err != nil {
 		return err

@@ -13,6 +13,8 @@ func TestBudgetRefusesWhatIsNone(t *testing.T) {
 		want string
 	}{
 		{"a scope of no kind", []string{"set", "team:x", "1"}, "want stack, agent:<id> or type:<agent type>"},
+		{"a scope of no kind, shown", []string{"show", "typ:reviewer"}, "want stack, agent:<id> or type:<agent type>"},
+		{"a scope of no kind, dropped", []string{"drop", "typ:reviewer"}, "want stack, agent:<id> or type:<agent type>"},
 		{"less than nothing", []string{"set", "stack", "--", "-1"}, "the limit must be from 0 to 1000000000 dollars"},
 		{"more than an amount holds", []string{"set", "stack", "1e10"}, "the limit must be from 0 to 1000000000 dollars"},
 		{"no number", []string{"set", "stack", "much"}, "limit"},

@@ -124,7 +124,7 @@ func (t *talk) say(ctx context.Context, text string) error {
 	if !t.s.json {
 		listener.Approval = asker.hear
 	}
-	kept, done := t.s.vigil(ctx, t.chat.Client, turnFunctions)
+	kept, done := t.s.vigil(ctx, devOf(t.chat.Client), turnFunctions)
 	answer, err := t.chat.Ask(kept, text, listener)
 	err = outOf(kept, err)
 	done()

@@ -23,14 +23,16 @@ type eventsTail struct {
 
 // Run implements the command.
 func (e eventsTail) Run(c *cli, s *surroundings) error {
-	ctx, done := s.context()
-	defer done()
+	ctx, over := s.context()
+	defer over()
 	cl, err := c.client(ctx)
 	if err != nil {
 		return err
 	}
 	tail := &client.Tail{Client: cl, SessionID: e.Session, From: e.From, UntilIdle: e.UntilIdle, Retry: s.poll}
-	return tail.Run(ctx, s.line)
+	kept, done := s.vigil(ctx, devOf(cl), turnFunctions)
+	defer done()
+	return outOf(kept, tail.Run(kept, s.line))
 }
 
 type eventsDump struct {

@@ -56,9 +56,11 @@ func (s *surroundings) watch(ctx context.Context, url string, ids []string) erro
 		return err
 	}
 	table := store.Table{Name: info.Table, DynamoDB: dynamodb.NewFromConfig(localAWS(info.AWS, info.Region))}
+	kept, done := s.vigil(ctx, url, turnFunctions)
+	defer done()
 	for _, id := range ids {
-		if err := s.watchOne(ctx, table, id); err != nil {
-			return err
+		if err := s.watchOne(kept, table, id); err != nil {
+			return outOf(kept, err)
 		}
 	}
 	return nil

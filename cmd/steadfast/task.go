@@ -47,7 +47,7 @@ func await(ctx context.Context, cl *client.Client, s *surroundings, t client.Tas
 	if !t.Final() {
 		s.note("task %s: %s", t.TaskID, t.Status)
 	}
-	ctx, done := s.vigil(ctx, cl, taskFunctions)
+	ctx, done := s.vigil(ctx, devOf(cl), taskFunctions)
 	defer done()
 	pause := s.poll / 8 // most tasks are short
 	for failures := 0; !t.Final(); {

@@ -18,12 +18,12 @@ var (
 	taskFunctions = []string{"run-agent-task", "run-turn"}
 )
 
-// vigil gives a context that also ends when one of functions does not build at steadfast dev: whoever waits for them would wait in
-// vain. context.Cause then says so. Other stacks are not asked. done must be called.
-func (s *surroundings) vigil(ctx context.Context, cl *client.Client, functions []string) (kept context.Context, done context.CancelFunc) {
+// vigil gives a context that also ends when one of functions does not build at the steadfast dev at url: whoever waits for them would
+// wait in vain. context.Cause then says so. No url is another stack, which is not asked. done must be called.
+func (s *surroundings) vigil(ctx context.Context, url string, functions []string) (kept context.Context, done context.CancelFunc) {
 	kept, end := context.WithCancelCause(ctx)
 	done = func() { end(nil) }
-	if cl.Renew == nil {
+	if url == "" {
 		return kept, done
 	}
 	go func() {
@@ -35,13 +35,21 @@ func (s *surroundings) vigil(ctx context.Context, cl *client.Client, functions [
 				return
 			case <-tick.C:
 			}
-			if err := broken(kept, cl.URL, functions); err != nil {
+			if err := broken(kept, url, functions); err != nil {
 				end(err)
 				return
 			}
 		}
 	}()
 	return kept, done
+}
+
+// devOf is where the steadfast dev is that cl talks to; none for another stack.
+func devOf(cl *client.Client) string {
+	if cl.Renew == nil {
+		return ""
+	}
+	return cl.URL
 }
 
 // broken asks steadfast dev which of functions do not build; nil asks for all. An answer that fails says nothing.
@@ -51,7 +59,10 @@ func broken(ctx context.Context, url string, functions []string) error {
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(found)) {
-		if functions == nil || slices.Contains(functions, name) {
+		switch {
+		case functions == nil: // somebody asked it for an answer
+			return &client.Error{Code: "unavailable", Message: fmt.Sprintf("%s does not build:\n%s", name, indentLines(found[name]))}
+		case slices.Contains(functions, name):
 			return &client.Error{Code: "unavailable", Message: fmt.Sprintf("%s does not build; what was sent to it waits until it does:\n%s",
 				name, indentLines(found[name]))}
 		}

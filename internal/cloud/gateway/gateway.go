@@ -148,7 +148,7 @@ func (g *Gateway) wait(p pending, limit time.Duration) ([]byte, error) {
 	select {
 	case a := <-p.done:
 		if a.err != nil {
-			g.logger().Error("function could not run", "function", p.function, "error", a.err)
+			g.logger().Error("function could not run", "function", p.function, "error", firstLine(a.err))
 			return nil, a.err
 		}
 		if a.result.FunctionError != "" {
@@ -159,6 +159,12 @@ func (g *Gateway) wait(p pending, limit time.Duration) ([]byte, error) {
 		g.logger().Warn("function did not answer in time", "function", p.function, "limit", limit)
 		return nil, errTimedOut
 	}
+}
+
+// firstLine is err without what a compiler said, which is told when it is run.
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
 }
 
 // call is start and wait.

@@ -70,7 +70,7 @@ func (g *Gateway) runHTTP(w http.ResponseWriter, r *http.Request, m matched, eve
 	}
 	if err != nil {
 		if !errors.Is(err, errFailed) {
-			g.logger().Error("no usable answer", "route", m.key(), "function", m.Function, "error", err)
+			g.logger().Error("no usable answer", "route", m.key(), "function", m.Function, "error", firstLine(err))
 		}
 		g.refuse(w, r, http.StatusInternalServerError, "Internal Server Error")
 		return
