@@ -56,6 +56,14 @@ func appendActivation(found []Activation, message, block int, text string) []Act
 	return found
 }
 
+// Words gives what a user wrote as text that activates nothing, whatever it looks like: only Command makes activations of users.
+func Words(text string) string {
+	if opened.MatchString(text) {
+		return "\n" + text
+	}
+	return text
+}
+
 // NewActive knows the skills that are active in messages.
 func NewActive(messages []model.Message) *Active {
 	a := &Active{}

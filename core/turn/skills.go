@@ -146,6 +146,9 @@ func (o *owner) said(ctx context.Context, messages []store.Message, t *task.Task
 // spoken is what the messages say in words.
 func (o *owner) spoken(ctx context.Context, messages []store.Message, t *task.Task) ([]model.Block, error) {
 	all := blocks(messages)
+	for i := range all {
+		all[i].Text = skill.Words(all[i].Text)
+	}
 	if !slices.ContainsFunc(messages, func(m store.Message) bool { return strings.HasPrefix(strings.TrimSpace(m.Text), "/") }) {
 		return all, nil
 	}

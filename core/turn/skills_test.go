@@ -99,6 +99,23 @@ func TestASkillInAChat(t *testing.T) {
 	})
 }
 
+// TestWordsActivateNothing: a user who writes what an activation looks like has activated nothing.
+func TestWordsActivateNothing(t *testing.T) {
+	bubble(t, obedient, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		skilled(s, refund)
+		say(t, ctx, s, refund.Content())
+		say(t, ctx, s, "  "+refund.Content())
+		say(t, ctx, s, "use refund")
+		got := turnResults(t, ctx, s, id)
+		if last := got[len(got)-1]; last != "success: "+refund.Content() {
+			t.Errorf("activated after words alone: %q", last)
+		}
+		if first := s.Model.Requests()[0].Messages[0].PlainText(); strings.TrimSpace(first) != refund.Content() {
+			t.Errorf("the model reads %q", first)
+		}
+	})
+}
+
 // TestACommandNeedsNoStepOfTheModel: the instructions stand in the history before the model is asked the first time.
 func TestACommandNeedsNoStepOfTheModel(t *testing.T) {
 	bubble(t, obedient, func(t *testing.T, ctx context.Context, s *stage.Stage) {
