@@ -25,6 +25,7 @@ func number(n int64) types.AttributeValue {
 
 // bare does the two writes of a claimed and finished task with the SDK alone: the same rows and conditions, written down by hand.
 func bare() func(context.Context, string) (bool, error) {
+	boot.Tune()
 	env := boot.MustEnv(boot.Table)
 	c := client(env)
 	return func(ctx context.Context, id string) (bool, error) {

@@ -12,6 +12,7 @@ import (
 
 // raw measures model calls with the SDK alone: one stream each, drained.
 func raw(ctx context.Context, n int) error {
+	boot.Tune()
 	env := boot.MustEnv()
 	c := bedrockruntime.NewFromConfig(boot.Config("BEDROCK_RUNTIME", env.BedrockRegion))
 	in := &bedrockruntime.ConverseStreamInput{
