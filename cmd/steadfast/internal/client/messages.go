@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -14,6 +16,9 @@ import (
 
 // sendTries bounds how often a message is sent again because others were faster with the continuation token.
 const sendTries = 10
+
+// sendPause is how much longer each time the pause before that may be.
+const sendPause = 50 * time.Millisecond
 
 // Send admits a message to a session and gives the receipt. It reads the session's continuation token itself, again when somebody
 // else has used it up meanwhile; the delivery stays the same, so the message is taken once.
@@ -40,8 +45,16 @@ func (c *Client) Send(ctx context.Context, sessionID string, m contract.SendMess
 		}
 		raw, err = c.call(ctx, http.MethodPost, "/agent/sessions/"+url.PathEscape(sessionID)+"/messages", m)
 		var told *Error
-		if try == sendTries || !errors.As(err, &told) || told.Code != "stale_token" {
+		switch {
+		case !errors.As(err, &told) || told.Code != "stale_token":
 			return raw, err
+		case try == sendTries:
+			return nil, &Error{Status: told.Status, Code: told.Code, Message: "others speak in the session all the time: send it again"}
+		}
+		select { // the others have their turn; who is how late is not known
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(rand.N(time.Duration(try) * sendPause)):
 		}
 	}
 }
