@@ -41,6 +41,9 @@ func (o *owner) endCompleted(ctx context.Context, v *view, out loop.Outcome, usa
 		e.segment = o.segment(out.Final)
 	}
 	done, err := o.end(ctx, e)
+	if s, _, refused := store.RefusedState(err, o.id); refused && s.Mine(o.me.Owner, o.me.Fence) {
+		v.flush(ctx) // it was stopped: what it has shown is kept
+	}
 	if err == nil {
 		index := o.next - 1
 		o.latecomers(ctx, o.cast)

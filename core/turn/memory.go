@@ -44,10 +44,13 @@ func (o *owner) recall(ctx context.Context, s *setup, messages []model.Message) 
 }
 
 // keepInMind records a turn that was answered, before its end is written: whoever does it again after a crash records the same, which
-// is kept once.
+// is kept once. One that was stopped meanwhile has no answer.
 func (o *owner) keepInMind(ctx context.Context, out loop.Outcome) {
 	m := o.memory()
 	if m == nil || out.Stop == "" {
+		return
+	}
+	if s, err := o.Table.State(ctx, o.id); err == nil && (s.Stopped() || !s.Mine(o.me.Owner, o.me.Fence)) {
 		return
 	}
 	h, err := o.load(ctx)

@@ -136,6 +136,23 @@ func TestWhereverARememberedTurnIsCutOff(t *testing.T) {
 	}})
 }
 
+// TestATurnThatIsStoppedAtTheLastMoment is not remembered, and the log has what it has shown: the stop comes with the end of the answer,
+// between two looks of the owner.
+func TestATurnThatIsStoppedAtTheLastMoment(t *testing.T) {
+	bubble(t, helpful, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		remembering(s)
+		s.During = func() { must(t, stop(&stage.Play{Stage: s}, id, false)(ctx)) }
+		say(t, ctx, s, "my cat is called Minka")
+		notes, err := s.Edges.Table.Memories(ctx, stage.User, 10)
+		if ends := told(t, s, id, "turn.completed", "turn.failed"); err != nil || len(notes) != 0 || len(ends) != 1 || !strings.Contains(ends[0], "cancelled") {
+			t.Errorf("the turn ended %v, and the notes are %q, %v", ends, notes, err)
+		}
+		if shown := strings.Join(told(t, s, id, "message.appended"), ""); !strings.Contains(shown, "my cat is called Minka") {
+			t.Errorf("the log shows %q", shown)
+		}
+	})
+}
+
 func TestWhoMaySearchTheMemory(t *testing.T) {
 	tests := []struct {
 		name   string
