@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -53,10 +54,25 @@ func (a *Agent) decide(ctx context.Context, e contract.RawEvent) ([]Decision, er
 
 // ruleTaskID is the id of the task that a rule asks for.
 func (a *Agent) ruleTaskID(eventID, agentID string, rule Rule) string {
-	if a.ids == NamespacedIDs {
-		return TaskID(eventID+"|"+rule.DetailType, a.name+"/"+agentID, rule.Kind)
+	if a.ids != NamespacedIDs {
+		return TaskID(eventID, agentID, rule.Kind)
 	}
-	return TaskID(eventID, agentID, rule.Kind)
+	event := eventID + "|" + rule.DetailType
+	if rule.nth > 0 {
+		event += "|" + strconv.Itoa(rule.nth)
+	}
+	return TaskID(event, a.name+"/"+agentID, rule.Kind)
+}
+
+// numbered tells rules apart that have detail type and kind in common, by the order in which they are defined.
+func numbered(rules []Rule) []Rule {
+	all, seen := slices.Clone(rules), map[[2]string]int{}
+	for i, r := range all {
+		id := [2]string{r.DetailType, r.Kind}
+		all[i].nth = seen[id]
+		seen[id]++
+	}
+	return all
 }
 
 // ownTaskID is the id of a follow-up.

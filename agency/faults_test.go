@@ -235,6 +235,21 @@ func TestFault05TaskIDsDoNotCollide(t *testing.T) {
 			t.Errorf("Define with one rule twice = %v", err)
 		}
 	})
+	isolated(t, func(d *definition) {
+		d.TaskIDs = agency.NamespacedIDs
+		twice := agency.Wake{Agents: []string{"ann"}, Urgent: true}
+		d.Rules = []agency.Rule{rule("Opened", twice), rule("Opened", twice), rule("Closed", twice), rule("Opened", twice)}
+	}, func(t *testing.T, w *world) {
+		w.review = nothing
+		if err := w.send(t.Context(), "evt-1", "Opened"); err != nil {
+			t.Fatal(err)
+		}
+		w.settle(t)
+		w.sound(t)
+		if len(w.ended) != 3 {
+			t.Errorf("ran %v, want a task for each of three rules", w.ended)
+		}
+	})
 	ids := map[string]bool{}
 	for _, name := range []string{"reviewer", "tester"} {
 		isolated(t, func(d *definition) { d.Name, d.TaskIDs = name, agency.NamespacedIDs }, func(t *testing.T, w *world) {

@@ -154,7 +154,7 @@ func Define[P, N, I any](d Definition[P, N, I]) (*Agent, error) {
 		return nil, fault.New(fault.Invalid, "agent type %q: %s", d.Name, strings.Join(problems, "; "))
 	}
 	a := &Agent{
-		name: d.Name, source: d.Source, rules: d.Rules, kinds: map[string]bool{}, checkIn: d.CheckIn, cap: d.TaskCap, capWindow: d.TaskCapWindow, budget: d.Budget,
+		name: d.Name, source: d.Source, rules: numbered(d.Rules), kinds: map[string]bool{}, checkIn: d.CheckIn, cap: d.TaskCap, capWindow: d.TaskCapWindow, budget: d.Budget,
 		sources: d.Sources, principal: d.Principal, retryable: d.IsRetryable, onPause: d.OnPause, ids: d.TaskIDs, lease: d.Lease,
 		delays: !d.NoResponseDelays, store: d.Store, dispatcher: d.Dispatch, complete: d.Complete, bus: d.Bus, now: d.Now, log: d.Log,
 	}

@@ -22,6 +22,8 @@ type Rule struct {
 	DetailType string
 	Kind       string // of the task it calls for
 	Wake       func(ctx context.Context, e contract.RawEvent) (Wake, error)
+
+	nth int // among those of its detail type and kind
 }
 
 // On makes a rule for events of a detail type, whose detail is read as a D; null is the zero D. Faults of the rule: Invalid for a
