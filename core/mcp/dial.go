@@ -136,7 +136,7 @@ func refusal(err error, n *notes, ended error) error {
 	case n.tooLarge.Load():
 		reason = "its answer is too large"
 	case errors.Is(ended, context.DeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
-		reason = "it did not answer in time"
+		reason = tooSlow
 	case ended != nil && !errors.Is(ended, context.Canceled):
 		return ended // the turn's own reason to stop
 	case n.elsewhere.Load():

@@ -28,7 +28,8 @@ type Warm struct {
 	Now     func() time.Time // default time.Now
 
 	mu   sync.Mutex
-	kept []kept // the longest unused first
+	kept []kept              // the longest unused first
+	slow map[place]time.Time // until when a server rests
 }
 
 // kept are servers that wait for the next turn.
@@ -53,9 +54,12 @@ func (w *Warm) Lend(ctx context.Context, sessionID string, specs map[string]cont
 	k := kept{session: sessionID, specs: sha256.Sum256(text)}
 	if !w.take(&k) {
 		k.since = w.now()
-		if k.servers, err = w.Dialer.Connect(ctx, specs); err != nil {
+		ask, resting := w.rested(sessionID, specs)
+		if k.servers, err = w.Dialer.Connect(ctx, ask); err != nil {
 			return nil, "", nil, err
 		}
+		w.remember(sessionID, specs, k.servers.missing)
+		k.servers.missing = append(k.servers.missing, resting...)
 	}
 	return k.servers.Tools(), k.servers.Note(), func() { w.giveBack(k) }, nil
 }

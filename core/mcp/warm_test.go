@@ -106,6 +106,42 @@ func TestWarmForgotten(t *testing.T) {
 	}
 }
 
+// TestASlowServerRests: one that let its time pass costs the turns after no time, is told as missing, and is asked again later; one that
+// must be there is asked in every turn.
+func TestASlowServerRests(t *testing.T) {
+	good := serve(t, streamable(newServer()))
+	slow := serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	w := &mcp.Warm{Dialer: dialer(good, slow), Now: func() time.Time { return now }}
+	w.Dialer.ConnectTimeout = time.Second
+	t.Cleanup(func() { _ = w.Close() })
+	spec := slow.spec()
+	spec.ContinueOnError = true
+	specs := map[string]contract.MCPServer{"lab": good.spec(), "slow": spec}
+	for _, step := range []struct {
+		name  string
+		after time.Duration
+		asked bool
+	}{{"the first turn", 0, true}, {"the next", time.Second, false}, {"soon after", mcp.RestSlow - 2*time.Second, false}, {"later", 2 * time.Second, true}} {
+		now = now.Add(step.after)
+		before := len(slow.requests())
+		if said, note := turn(t, w, "s-1", specs); said != "hello ada" || !strings.Contains(note, `"slow" are not available now: it did not answer in time`) {
+			t.Errorf("%s: %q, note %q", step.name, said, note)
+		}
+		if asked := len(slow.requests()) > before; asked != step.asked {
+			t.Errorf("%s: the slow server was asked: %t, want %t", step.name, asked, step.asked)
+		}
+	}
+	before := len(slow.requests())
+	if turn(t, w, "s-2", specs); len(slow.requests()) == before {
+		t.Error("the slow server rests for another session too")
+	}
+	before = len(slow.requests())
+	if _, _, _, err := w.Lend(t.Context(), "s-1", map[string]contract.MCPServer{"slow": slow.spec()}); !fault.Is(err, fault.Unavailable) || len(slow.requests()) == before {
+		t.Errorf("a server that must be there: %v", err)
+	}
+}
+
 // TestNotKept: what cannot serve a later turn as well is connected anew: a server that is missing, and one of the old transport.
 func TestNotKept(t *testing.T) {
 	good, away := serve(t, streamable(newServer())), serve(t, streamable(newServer()))
