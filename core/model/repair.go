@@ -12,8 +12,8 @@ import (
 // unique ids, valid names and JSON objects as input, and each call has exactly one result at the start of the next
 // message, in the order of the calls; a call nobody answered gets an error result (see Interrupted), a result of no
 // call becomes text. What only requests must not have stays: blocks of unknown kinds, unsigned reasoning, cache
-// points. Neighbours with one role are joined, but that alone does not count as a change, for an append-only history
-// has them by nature. The input is left as it is. Idempotent: a repaired history comes back equal and unchanged.
+// points. Neighbours with one role are joined, and the results of a step are put in order, but that alone does not count as
+// a change, for an append-only history has them by nature: some results come before others. The input is left as it is. Idempotent: a repaired history comes back equal and unchanged.
 // Linear.
 func Repair(messages []Message) (fixed []Message, changed bool) {
 	plain := join(messages, keepBlock)
@@ -176,8 +176,27 @@ func fill(messages []Message) []Message {
 	return messages
 }
 
+// sameMessage reports whether a is b, but for the order of the results that it begins with.
 func sameMessage(a, b Message) bool {
-	return a.Role == b.Role && slices.EqualFunc(a.Content, b.Content, sameBlock)
+	return a.Role == b.Role && len(a.Content) == len(b.Content) &&
+		(slices.EqualFunc(a.Content, b.Content, sameBlock) || slices.EqualFunc(ordered(a.Content, b.Content), b.Content, sameBlock))
+}
+
+// ordered is content with the results that it begins with in the order that like has them.
+func ordered(content, like []Block) []Block {
+	at := make(map[string]int, len(like))
+	for i, b := range like {
+		if b.ToolResult != nil {
+			at[b.ToolResult.ID] = i
+		}
+	}
+	results := slices.IndexFunc(content, func(b Block) bool { return b.ToolResult == nil })
+	if results < 0 {
+		results = len(content)
+	}
+	content = slices.Clone(content)
+	slices.SortStableFunc(content[:results], func(a, b Block) int { return at[a.ToolResult.ID] - at[b.ToolResult.ID] })
+	return content
 }
 
 func sameBlock(a, b Block) bool {

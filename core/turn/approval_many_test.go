@@ -57,7 +57,7 @@ func TestMoreCallsThanPeopleAreAskedAbout(t *testing.T) {
 				if refused != calls-most {
 					t.Errorf("%d calls were refused, want %d", refused, calls-most)
 				}
-				noError(t, tt.then(p)(ctx), p.Rest(ctx, id))
+				noError(t, tt.then(p)(ctx), p.Rest(ctx, id), p.Check(id))
 				if got := approvals(p); !strings.HasSuffix(got, tt.ends) || strings.Count(got, "asked") != most {
 					t.Errorf("the log says %s", got)
 				}
