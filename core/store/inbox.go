@@ -39,9 +39,14 @@ func TakeMessage(sessionID string, number int64) Write {
 	return deleteExisting(key.Inbox(sessionID, number))
 }
 
-// Inbox reads the messages from one number to another, both included, in order. Faults: Unavailable.
+// inboxBytes is about how much of an inbox is read at once: more no turn takes.
+const inboxBytes = 1 << 20
+
+// Inbox reads the messages from one number to another, both included, in order; of more than about a megabyte the first. Faults:
+// Unavailable.
 func (t Table) Inbox(ctx context.Context, sessionID string, from, to int64) ([]Message, error) {
 	var list []Message
+	bytes := 0
 	if to < from {
 		return nil, nil
 	}
@@ -55,6 +60,9 @@ func (t Table) Inbox(ctx context.Context, sessionID string, from, to int64) ([]M
 			return nil, err
 		}
 		list = append(list, m)
+		if bytes += m.Waiting().Bytes; bytes > inboxBytes {
+			break
+		}
 	}
 	return list, nil
 }
