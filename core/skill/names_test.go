@@ -92,3 +92,23 @@ func TestWhatAUserCallsCanBeRead(t *testing.T) {
 		t.Errorf("nothing to activate and nothing to read, and there are %d tools", len(tools))
 	}
 }
+
+// TestP30WhatACollisionSays: that the loser is reached as name@scope, if it is.
+func TestP30WhatACollisionSays(t *testing.T) {
+	one := func(markdown string, scope skill.Scope) skill.Skill {
+		return skill.Skill{Name: "demo", Description: "d", Markdown: markdown, Scope: scope}
+	}
+	set, found := skill.NewSet(one("first", skill.Project), one("second", skill.Project), one("sent", skill.Upload), one("also sent", skill.Upload))
+	want := []string{"not reached until it has another name", "only reached as demo@upload", "not reached until it has another name"}
+	if len(found) != 3 {
+		t.Fatalf("found %v", found)
+	}
+	for i, d := range found {
+		if !strings.Contains(d.Text, want[i]) {
+			t.Errorf("%s, want it to say %q", d, want[i])
+		}
+	}
+	if got, ok := set.Get("demo@upload"); !ok || got.Markdown != "sent" {
+		t.Errorf("demo@upload is %+v, %t", got, ok)
+	}
+}

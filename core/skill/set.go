@@ -14,12 +14,12 @@ type Set struct {
 	shadowed []Skill
 }
 
-// NewSet puts skills together. Of those with one name the first counts, and the others stay selectable as name@scope; each is
-// told with both paths. A literal without a name or a description is left out and told.
+// NewSet puts skills together. Of those with one name the first counts, and those of other scopes stay selectable as name@scope; each
+// is told with both paths. A literal without a name or a description is left out and told.
 func NewSet(skills ...Skill) (Set, []Diagnostic) {
 	var r report
 	set := Set{}
-	winner := map[string]Skill{}
+	winner, refs := map[string]Skill{}, map[string]bool{}
 	for _, s := range skills {
 		key := sameName(s.Name)
 		r.path = s.origin()
@@ -29,17 +29,28 @@ func NewSet(skills ...Skill) (Set, []Diagnostic) {
 		case strings.TrimSpace(s.Description) == "":
 			r.skip(DescMissing, 0, "the description of %q is missing", s.Name)
 		case taken:
-			load, _ := NameCollision.severity()
-			r.add(Diagnostic{Severity: load, Code: NameCollision, Other: first.origin(), Skipped: true,
-				Text: fmt.Sprintf("the name %q is taken by %s; this one is only reached as %s", s.Name, first.origin(), s.Ref())})
+			ref := sameName(s.Ref())
+			r.add(collision(s, first, s.Scope != "" && !refs[ref]))
+			refs[ref] = true
 			set.shadowed = append(set.shadowed, s)
 		default:
-			winner[key] = s
+			winner[key], refs[sameName(s.Ref())] = s, true
 			set.skills = append(set.skills, s)
 		}
 	}
 	set.order()
 	return set, r.found
+}
+
+// collision is the finding about a skill whose name another one has. Of several in one scope only the first is reached.
+func collision(s, first Skill, reached bool) Diagnostic {
+	load, _ := NameCollision.severity()
+	how := "this one is not reached until it has another name"
+	if reached {
+		how = "this one is only reached as " + s.Ref()
+	}
+	return Diagnostic{Severity: load, Code: NameCollision, Other: first.origin(), Skipped: true,
+		Text: fmt.Sprintf("the name %q is taken by %s; %s", s.Name, first.origin(), how)}
 }
 
 func (s *Set) order() {
