@@ -26,7 +26,8 @@ type Channel struct {
 	Verify func(ctx context.Context, r Request) (contract.Principal, error)
 
 	// Route reads a webhook that was verified and sends what it says. It may run again for the same webhook: what it sends is known by
-	// its DeliveryID, or, without one, by the webhook's signature and its place among the sends. A fault of it is the answer.
+	// its DeliveryID, or, without one, by the time and body that SignatureHeader signs and its place among the sends; what neither names
+	// is a message of its own each time. A fault of it is the answer.
 	Route func(ctx Context, r Request) error
 
 	// Events are told what happens in the channel's sessions.

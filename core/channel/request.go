@@ -9,6 +9,7 @@ import (
 
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/key"
 	"github.com/steadfast-agents/steadfast/core/schedule"
 )
 
@@ -20,6 +21,15 @@ type Request struct {
 	Headers map[string]string // by lower-case name
 	Body    []byte
 	At      time.Time // when it came
+}
+
+// Name names a webhook that bears SignatureHeader by its time and its body: the same however its header is written. "" of any other.
+func (r Request) Name() string {
+	t, signatures := parse(r.Headers[signatureHeader])
+	if t == "" || len(signatures) == 0 {
+		return ""
+	}
+	return key.Hash(t + "\n" + string(r.Body))
 }
 
 // Decode reads the body as JSON. Unknown fields are ignored. Faults: Invalid.

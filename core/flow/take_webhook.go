@@ -1,13 +1,13 @@
 package flow
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/steadfast-agents/steadfast/core/channel"
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
-	"github.com/steadfast-agents/steadfast/core/key"
 )
 
 // TakeWebhook takes in a webhook of a channel: it verifies the sender and lets the channel's Route send the messages it holds.
@@ -44,7 +44,7 @@ func (f TakeWebhook) Do(ctx context.Context, in WebhookIn) (WebhookOut, error) {
 	if err != nil {
 		return out, err
 	}
-	name := key.Hash(in.Headers["steadfast-signature"] + "\n" + string(in.Body))
+	name := cmp.Or(in.Name(), f.NewID())
 	sends := 0
 	from := channel.Context{Context: ctx, Principal: who, Log: f.log()}
 	if f.Alarms != nil {

@@ -107,3 +107,32 @@ func TestAChannelsKeyLastsAsItsConversationDoes(t *testing.T) {
 		}
 	})
 }
+
+// TestWebhooksWithoutADeliveryID: one that is signed is one message however its header is written; of one that is verified otherwise
+// nobody can know, and each is a message.
+func TestWebhooksWithoutADeliveryID(t *testing.T) {
+	inBubble(t, func(t *testing.T, ctx context.Context) {
+		p := play(helpful)
+		_, take := serve(p)
+		first := webhook(p, said("the disk is full", ""))
+		again := webhook(p, said("the disk is full", ""))
+		again.Headers["steadfast-signature"] = strings.ReplaceAll(again.Headers["steadfast-signature"], ",", " , ") + ",v1=00"
+		a, err := take.Do(ctx, first)
+		noError(t, err)
+		b, err := take.Do(ctx, again)
+		if noError(t, err); a.Deliveries[0].DeliveryID != b.Deliveries[0].DeliveryID {
+			t.Errorf("the same webhook is %v and %v", a, b)
+		}
+		hooks, _ := take.Channels.Get("hooks")
+		hooks.Verify = func(context.Context, channel.Request) (task.Principal, error) { return task.System("hooks"), nil }
+		take.Channels, err = channel.NewSet(hooks)
+		noError(t, err)
+		bare := flow.WebhookIn{Channel: "hooks", Request: channel.Request{Body: first.Body}}
+		a, err = take.Do(ctx, bare)
+		noError(t, err)
+		b, err = take.Do(ctx, bare)
+		if noError(t, err); a.Deliveries[0].DeliveryID == b.Deliveries[0].DeliveryID {
+			t.Errorf("two webhooks are one message, %v", a)
+		}
+	})
+}
