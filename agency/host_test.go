@@ -3,6 +3,7 @@ package agency_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -206,8 +207,11 @@ func TestInspect(t *testing.T) {
 		if g := in.Gates["review"]; g.Owner != agency.TaskID("evt-1", "ann", "review") || !g.Until.Equal(g.At.Add(15*time.Minute)) {
 			t.Errorf("gates %+v", in.Gates)
 		}
-		if _, err := w.agent.Inspect(t.Context(), "ghost"); err == nil {
-			t.Error("an unknown agent is inspected")
+		if _, err := w.agent.Inspect(t.Context(), "ghost"); !errors.Is(err, agency.ErrUnknownAgent) || err.Error() != `"ghost" of type reviewer: unknown agent` {
+			t.Errorf("Inspect of an unknown agent = %v", err)
+		}
+		if in, err = w.agent.Inspect(t.Context(), "new"); err != nil || in.Commitments == nil || in.Tasks == nil || in.Gates == nil {
+			t.Errorf("Inspect of an agent that has done nothing = %+v, %v, want empty lists", in, err)
 		}
 	})
 }

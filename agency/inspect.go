@@ -32,8 +32,11 @@ type GateState struct {
 
 // Inspect reads what is kept of an agent and changes nothing. Faults: ErrUnknownAgent, those of look-ups, Unavailable.
 func (a *Agent) Inspect(ctx context.Context, agentID string) (Inspection, error) {
-	in := Inspection{AgentType: a.name, AgentID: agentID, Tasks: []string{}, Gates: map[string]GateState{}}
+	in := Inspection{AgentType: a.name, AgentID: agentID, Commitments: []Commitment[json.RawMessage]{}, Tasks: []string{}, Gates: map[string]GateState{}}
 	pacing, err := a.pacing(ctx, agentID)
+	if errors.Is(err, ErrUnknownAgent) {
+		return in, fmt.Errorf("%q of type %s: %w", agentID, a.name, err)
+	}
 	if err != nil {
 		return in, fmt.Errorf("profile of %s: %w", agentID, err)
 	}
@@ -62,7 +65,7 @@ func (a *Agent) inspectDocuments(ctx context.Context, in *Inspection) error {
 	if err != nil {
 		return err
 	}
-	in.Agenda, in.Commitments = agenda.Value, book.Value.Commitments
+	in.Agenda, in.Commitments = agenda.Value, append(in.Commitments, book.Value.Commitments...)
 	for _, t := range used.Value.Tasks {
 		if a.now().UnixMilli()-t.At < a.capWindow.Milliseconds() {
 			in.Counted++

@@ -48,6 +48,9 @@ func (r agencyRoute) Run(c *cli, s *surroundings) error {
 	if err := json.Unmarshal(raw, &e); err != nil || e.DetailType == "" || e.Source == "" {
 		return &client.Error{Code: "invalid", Message: r.File + " is no event: JSON with detail-type, source and detail is meant"}
 	}
+	if len(e.Detail) == 0 {
+		e.Detail = json.RawMessage(`{}`)
+	}
 	st, err := c.Agency.stack(ctx, c)
 	if err != nil {
 		return err
@@ -57,7 +60,7 @@ func (r agencyRoute) Run(c *cli, s *surroundings) error {
 	}
 	made, err := st.became(ctx, s, e)
 	if err != nil {
-		return err
+		return fmt.Errorf("the event is on the bus, but it fails here as it will in agency-route: %w", err)
 	}
 	if s.json {
 		return s.answer(map[string]any{"event": e.ID, "decisions": made}, "")
