@@ -67,6 +67,9 @@ func (g evalGrade) Run(c *cli, s *surroundings) error {
 	if err != nil {
 		return err
 	}
+	if _, err := evals.Aggregate(w.Iteration(n), m.Baseline, m.Runs); err != nil { // a report of grades that are gone would mislead
+		return err
+	}
 	return s.answer(map[string]int{"iteration": n, "graded": graded.Graded, "kept": graded.Kept, "missing": graded.Missing},
 		"iteration %d: %d graded, %d graded before, %d without a result", n, graded.Graded, graded.Kept, graded.Missing)
 }

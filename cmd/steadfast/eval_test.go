@@ -54,6 +54,16 @@ func TestEvalFromTheBeginning(t *testing.T) {
 	}
 	out, _ = do(0, "eval", "grade", "x/refund", "--again")
 	same(t, "grade", out, "iteration 2: 4 graded, 0 graded before, 0 without a result\n")
+	const changed = `[{"id":1,"name":"terms","prompt":"call read_skill_file with {\"name\":\"refund\",\"path\":\"terms.md\"}","assertions":[{"text":"knows other terms","contains":"31 days"}]},
+		{"id":2,"name":"judged","prompt":"say \"hello\"","assertions":["is kind"]}]`
+	if err := os.WriteFile("x/refund/evals/evals.json", []byte(changed), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, _ = do(0, "eval", "grade", "x/refund")
+	same(t, "grade what has changed", out, "iteration 2: 2 graded, 2 graded before, 0 without a result\n")
+	if graded, err := evals.ReadBenchmark("x/refund-workspace/iteration-2"); err != nil || *graded.RunSummary.Delta.PassRate != 0 {
+		t.Errorf("after other assertions the benchmark is %+v, %v", graded.RunSummary, err)
+	}
 	do(0, "eval", "feedback", "x/refund", "terms", "")
 	do(1, "eval", "feedback", "x/refund", "../../x", "")
 	out, _ = do(0, "eval", "report", "x/refund")
