@@ -22,14 +22,14 @@ RIE   := $(TOOLS)/aws-lambda-rie-v0.0.0-20261030222936-bef5c4ba774d
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: ## start everything on this machine, show a conversation and a task, stay up
-	@$(GO) run ./cmd/steadfast dev --tour
+run: build ## start everything on this machine, show a conversation and a task, stay up
+	@bin/steadfast dev --tour
 
-demo: ## the same, and end with status 0 when all of it worked
-	@$(GO) run ./cmd/steadfast dev --demo
+demo: build ## the same, and end with status 0 when all of it worked
+	@bin/steadfast dev --demo
 
 build: ## the command line, to bin/steadfast
-	$(GO) build -o bin/steadfast ./cmd/steadfast
+	@$(GO) build -o bin/steadfast ./cmd/steadfast
 
 test: ## every test that needs nothing but Go
 	$(GO) test ./...
