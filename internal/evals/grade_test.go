@@ -147,6 +147,15 @@ func TestAJudgeHasToQuote(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", tc.name, diff)
 		}
 	}
+	torn := &scripted{answer: func(model.Request) (string, []model.ToolUse, int, error) {
+		return "", []model.ToolUse{{ID: "v", Name: "verdict", Input: []byte(`{"passed":true,"quote":"20 EUR","reason":"yes"}`)},
+			{ID: "w", Name: "verdict", Input: []byte(`{"passed":false,"quote":"Total","reason":"no"}`)}}, 10, nil
+	}}
+	results, err := graded(t, `["has a sum"]`, nil, evals.Grader{Judge: &evals.Judge{Model: torn}})
+	must(t, err)
+	if results[0].Passed || results[0].Evidence != `"Total": no` {
+		t.Errorf("two verdicts at once: %+v, want the one that does not pass", results[0])
+	}
 	if _, err := graded(t, `["has a sum"]`, nil, evals.Grader{}); !fault.Is(err, fault.Invalid) {
 		t.Errorf("without a judge: %v", err)
 	}

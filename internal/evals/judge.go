@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/loop"
@@ -27,9 +28,12 @@ type verdict struct {
 
 // judge asks. Faults: the model's own; Unavailable when it gives no verdict.
 func (j Judge) judge(ctx context.Context, c Case, a Assertion, out outputs) (Result, error) {
+	var mu sync.Mutex // of several verdicts, which are given side by side, one that does not pass counts
 	var given *verdict
 	take := tool.New("verdict", "Gives the verdict.", func(_ tool.Context, v verdict) (string, error) {
-		if given == nil {
+		mu.Lock()
+		defer mu.Unlock()
+		if given == nil || given.Passed && !v.Passed {
 			given = &v
 		}
 		return "noted", nil
