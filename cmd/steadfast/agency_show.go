@@ -195,7 +195,7 @@ func (s *surroundings) showAgent(in agency.Inspection, used *contract.Usage, bud
 		s.print(nil, "  tasks      %d of %d in the window", in.Counted, in.Cap)
 	}
 	if used != nil {
-		s.print(nil, "  used       %s, %s in the window", tokens(used.InputTokens, used.OutputTokens, used.CacheReadTokens, used.CacheWriteTokens), costOf(used))
+		s.print(nil, "  used       %s, in the window", usageText(used))
 	}
 	for _, b := range budgets {
 		s.print(nil, "  budget     %s: %s of %s for a %s", b.Scope, b.Spent, b.Limit, b.Period)

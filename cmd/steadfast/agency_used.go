@@ -16,6 +16,14 @@ func costOf(u *contract.Usage) string {
 	return money.Dollars(*u.CostUSD).String()
 }
 
+// usageText is a usage in words; "" where no model was asked.
+func usageText(u *contract.Usage) string {
+	if u == nil {
+		return ""
+	}
+	return tokens(u.InputTokens, u.OutputTokens, u.CacheReadTokens, u.CacheWriteTokens) + cost(u.CostUSD)
+}
+
 // usageOf adds up what tasks used; nil if no model was asked. The cost is known where that of all is.
 func usageOf(tasks []agentTask) *contract.Usage {
 	var all *contract.Usage

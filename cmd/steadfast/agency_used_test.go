@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -33,6 +34,9 @@ func TestUsageOfTasks(t *testing.T) {
 		got := usageOf(tt.tasks)
 		if diff := cmp.Diff(tt.want, got); diff != "" || costOf(got) != tt.cost {
 			t.Errorf("%s: cost %s, want %s (-want +got):\n%s", tt.name, costOf(got), tt.cost, diff)
+		}
+		if text := usageText(got); (text == "") != (got == nil) || got != nil && got.CostUSD != nil && !strings.HasSuffix(text, ", "+tt.cost) {
+			t.Errorf("%s: %q in words", tt.name, text)
 		}
 	}
 }

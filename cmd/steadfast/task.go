@@ -126,7 +126,7 @@ func (s *surroundings) task(t client.Task, waited bool) error {
 		s.print(nil, "%s", t.Output)
 	case !waited:
 		s.print(nil, "task    %s\nstatus  %s", t.TaskID, t.Status)
-		for _, line := range []struct{ name, text string }{{"output", t.Output}, {"error", t.Error}} {
+		for _, line := range []struct{ name, text string }{{"output", t.Output}, {"error", t.Error}, {"used", usageText(t.Usage)}} {
 			if line.text != "" {
 				s.print(nil, "%-7s %s", line.name, line.text)
 			}
