@@ -94,6 +94,7 @@ func TestResource(t *testing.T) {
 	}{
 		{cfn.RequestCreate, nil, false, cfn.StatusSuccess}, {cfn.RequestUpdate, nil, false, cfn.StatusSuccess}, {cfn.RequestDelete, nil, true, cfn.StatusSuccess},
 		{cfn.RequestUpdate, fault.New(fault.Unavailable, "the scheduler does not answer"), false, cfn.StatusFailed},
+		{cfn.RequestUpdate, fault.New(fault.Invalid, "%s", strings.Repeat("ä wrong file; ", 1000)), false, cfn.StatusFailed},
 	}
 	for _, tc := range tests {
 		e.RequestType = tc.request
@@ -102,6 +103,9 @@ func TestResource(t *testing.T) {
 			gone = g
 			return tc.fails
 		})(t.Context(), e)
+		if len(told.Reason) > 3000 || tc.fails != nil && told.Reason == "" {
+			t.Errorf("the reason has %d bytes", len(told.Reason))
+		}
 		if err != nil || told.Status != tc.want || told.PhysicalResourceID != "schedules" || told.RequestID != e.RequestID || gone != tc.gone {
 			t.Errorf("%s: told %+v, gone %t, %v", tc.request, told, gone, err)
 		}

@@ -19,6 +19,7 @@ type SyncSchedules struct {
 		Become(ctx context.Context, want []bus.Schedule) (put, deleted int, err error)
 	}
 	Schedules schedule.Set
+	Wrong     error        // what is wrong with them: nothing is changed, but to take all away that still works; nil: nothing is
 	Off       bool         // no schedule is to fire
 	Log       *slog.Logger // nil: discard
 }
@@ -27,6 +28,9 @@ type SyncSchedules struct {
 // cut off. Faults: Invalid,
 // Unavailable.
 func (f SyncSchedules) Do(ctx context.Context, gone bool) error {
+	if !gone && f.Wrong != nil {
+		return f.Wrong
+	}
 	var want []bus.Schedule
 	if !gone && !f.Off {
 		want = f.want()

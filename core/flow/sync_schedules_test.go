@@ -13,6 +13,7 @@ import (
 
 	"github.com/steadfast-agents/steadfast/core/bus"
 	"github.com/steadfast-agents/steadfast/core/contract"
+	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/flow"
 	"github.com/steadfast-agents/steadfast/core/later"
 	"github.com/steadfast-agents/steadfast/core/schedule"
@@ -156,4 +157,22 @@ func TestExploreSync(t *testing.T) {
 			}}
 		}})
 	}
+}
+
+// TestSyncOfSchedulesThatAreWrong tells the deployment why, changes nothing, and still takes all away when the stack goes.
+func TestSyncOfSchedulesThatAreWrong(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		sound := deployed(t, s, map[string]string{"a": "0 9 * * *", "b": "@daily"})
+		must(t, sound.Do(ctx, false))
+		before := stands(t, s)
+		wrong := sound
+		wrong.Schedules, wrong.Wrong = schedule.NewSet(fstest.MapFS{"a.md": {Data: []byte("---\ncron: \"@noon\"\n---\nGo.")}})
+		if err := wrong.Do(ctx, false); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "a.md: cron") || stands(t, s) != before {
+			t.Errorf("Do = %v; there stands\n%s", err, stands(t, s))
+		}
+		must(t, wrong.Do(ctx, true))
+		if left := stands(t, s); left != "" {
+			t.Errorf("the stack leaves\n%s", left)
+		}
+	})
 }

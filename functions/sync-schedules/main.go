@@ -14,8 +14,9 @@ import (
 
 func main() {
 	edges := boot.MustOpen(boot.ScheduleGroup, boot.SchedulerRole)
+	set, wrong := schedules.Set() // the deployment is told of it: were this to end here, it would wait
 	sync := flow.SyncSchedules{
-		Group: later.Files(edges), Schedules: boot.Must(edges.Log, schedules.Set), Off: !edges.SchedulesEnabled, Log: edges.Log,
+		Group: later.Files(edges), Schedules: set, Wrong: wrong, Off: !edges.SchedulesEnabled, Log: edges.Log,
 	}
 	lambda.Start(entry.Resource("schedules", sync.Do))
 }
