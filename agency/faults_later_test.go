@@ -120,6 +120,40 @@ func TestFault09CooldownsEndWhenTheyEnd(t *testing.T) {
 	})
 }
 
+// What is urgent goes through a cooldown that a task waits for, and leaves it as it is: there is still one such task.
+func TestAnUrgentTaskDoesNotShortenAWait(t *testing.T) {
+	isolated(t, nil, func(t *testing.T, w *world) {
+		w.review = nothing
+		var made []string
+		began := w.clock.Now()
+		for _, tt := range []struct {
+			at         time.Duration
+			detailType string
+			want       string
+		}{
+			{0, "Comment Added", "ann requested"},
+			{time.Minute, "Comment Added", "ann deferred"},
+			{2 * time.Minute, "Deadline Near", "ann requested"},
+			{3 * time.Minute, "Comment Added", "ann deferred"},
+		} {
+			w.clock.Set(began.Add(tt.at))
+			d, err := w.agent.Route(t.Context(), contract.RawEvent{ID: "evt-" + tt.at.String(), Source: "app", DetailType: tt.detailType})
+			if got := decided(d); err != nil || got != tt.want {
+				t.Fatalf("after %s: %q, %v, want %q", tt.at, got, err, tt.want)
+			}
+			made = append(made, d[0].TaskID)
+		}
+		if made[1] != made[3] {
+			t.Errorf("two tasks wait, %s and %s", made[1], made[3])
+		}
+		w.settle(t)
+		w.sound(t)
+		if len(w.ended) != 3 {
+			t.Errorf("ran %v, want three", w.ended)
+		}
+	})
+}
+
 // 10: where clocks change at midnight, each day has its own date.
 func TestFault10EveryDayHasItsCheckIn(t *testing.T) {
 	zone, err := time.LoadLocation("America/Santiago")

@@ -3,6 +3,7 @@ package agency
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/steadfast-agents/steadfast/core/contract"
@@ -62,7 +63,11 @@ func (o outbox) enter(ctx context.Context, at routing) (Decision, error) {
 
 func (o outbox) send(ctx context.Context, at routing, t AgentTask, gate Entry) (Decision, error) {
 	d := Decision{AgentID: t.AgentID, Kind: at.kind}
-	got, err := o.a.reserve(ctx, t, append(append([]Entry(nil), at.entries...), gate), nil)
+	gates, err := o.gates(ctx, at, gate)
+	if err != nil {
+		return d, err
+	}
+	got, err := o.a.reserve(ctx, t, gates, nil)
 	if err != nil {
 		return d, err
 	}
@@ -78,6 +83,21 @@ func (o outbox) send(ctx context.Context, at routing, t AgentTask, gate Entry) (
 		return d, nil
 	}
 	return d, o.a.send(ctx, t)
+}
+
+// gates are those of a task: the rule's and the agent's own. What is urgent leaves a gate that was passed ahead of time as it is, for a
+// task waits for the end of its cooldown.
+func (o outbox) gates(ctx context.Context, at routing, own Entry) ([]Entry, error) {
+	if at.wake.Urgent {
+		last, taken, err := o.a.store.Look(ctx, o.a.prefix(), own.Slot)
+		if err != nil {
+			return nil, fmt.Errorf("gate %s: %w", own.Slot, err)
+		}
+		if taken && last.At.After(at.now) {
+			return at.entries, nil
+		}
+	}
+	return append(slices.Clone(at.entries), own), nil
 }
 
 // shut says which gate was shut and until when, and defers if the rule asks for it.
@@ -110,7 +130,7 @@ func (o outbox) wait(ctx context.Context, at routing, t AgentTask, own Entry, la
 	t.Delay = max(0, t.RunAt.Sub(at.now))
 	own.Owner, own.Now, own.as = t.TaskID, t.RunAt, &last
 	d.TaskID, d.Delay = t.TaskID, t.Delay
-	got, err := o.a.reserve(ctx, t, append(append([]Entry(nil), at.entries...), own), nil)
+	got, err := o.a.reserve(ctx, t, append(slices.Clone(at.entries), own), nil)
 	if err != nil {
 		return d, err
 	}
