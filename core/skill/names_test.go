@@ -1,11 +1,17 @@
 package skill_test
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/steadfast-agents/steadfast/core/model"
 	"github.com/steadfast-agents/steadfast/core/skill"
+	"github.com/steadfast-agents/steadfast/core/tool"
 )
 
 // TestAnyNameIsKnownAgain: whatever a name holds, its activation is found in a conversation that is read back.
@@ -111,4 +117,41 @@ func TestP30WhatACollisionSays(t *testing.T) {
 	if got, ok := set.Get("demo@upload"); !ok || got.Markdown != "sent" {
 		t.Errorf("demo@upload is %+v, %t", got, ok)
 	}
+}
+
+// TestP30EveryNameIsReached: whatever names there are, each that is listed is given by Get, activated by the model, called by a user
+// and known again in the history.
+func TestP30EveryNameIsReached(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		parts := rapid.SampledFrom([]string{"a", "b", "é", "e\u0301", "ﬁ", "漢", " ", "\n", "\u00a0", "-", "/", "@", "@upload", "<", "\"", "&amp;", "A", "1"})
+		name := rapid.Map(rapid.SliceOfN(parts, 1, 5), func(p []string) string { return strings.TrimSpace(strings.Join(p, "")) })
+		var list []skill.Skill
+		for i, n := range rapid.SliceOfN(name, 1, 6).Draw(t, "names") {
+			list = append(list, skill.Skill{Name: n, Description: "d", Markdown: fmt.Sprint("body ", i), Scope: rapid.SampledFrom([]skill.Scope{skill.Builtin, skill.Upload}).Draw(t, "scope"),
+				HiddenFromModel: rapid.Bool().Draw(t, "hidden from the model"), HiddenFromUser: rapid.Bool().Draw(t, "hidden from the user")})
+		}
+		set, _ := skill.NewSet(list...)
+		for _, one := range set.All() {
+			if got, ok := set.Get(one.Name); !ok || got.Markdown != one.Markdown {
+				t.Fatalf("Get(%q) = %q, %t", one.Name, got.Markdown, ok)
+			}
+			if _, used, ok := set.Command("/"+one.Name+" @@", nil); (ok && used.Markdown == one.Markdown) == one.HiddenFromUser {
+				t.Fatalf("/%q calls %q, %t", one.Name, used.Markdown, ok)
+			}
+			if skill.NewActive([]model.Message{model.Text(model.User, one.Content())}).Begin(one) {
+				t.Fatalf("%q is not known again", one.Name)
+			}
+		}
+		for _, n := range set.ForModel() {
+			one, _ := set.Get(n)
+			in, err := json.Marshal(map[string]string{"name": n})
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := set.Tools(nil)[0].Call(tool.Context{Context: context.Background()}, in)
+			if err != nil || !strings.Contains(text.(string), one.Markdown) {
+				t.Fatalf("activate_skill %q: %v, %v", n, text, err)
+			}
+		}
+	})
 }
