@@ -71,7 +71,7 @@ const maxBlocked = 12
 // written), Internal.
 func (t Table) Commit(ctx context.Context, writes ...Write) error {
 	for _, w := range writes {
-		if err := w.check(); err != nil {
+		if err := w.Err(); err != nil {
 			return err
 		}
 	}
@@ -98,8 +98,9 @@ func insist(ctx context.Context, write func() error) error {
 	}
 }
 
-// check reports why a write cannot be made at all.
-func (w Write) check() error {
+// Err is why the write cannot be made at all, whatever the table has: a fault.Limit for a row that is too large, or what is wrong with
+// its content. Commit gives the same.
+func (w Write) Err() error {
 	if n := max(itemBytes(w.put), itemBytes(w.set)); w.err == nil && n > MaxItemBytes {
 		return fault.New(fault.Limit, "%s: a row of %d bytes, the limit is %d", w.key.SK, n, MaxItemBytes)
 	}
