@@ -26,6 +26,13 @@ type Recover struct {
 // Found counts what a sweep did, by remedy.
 type Found map[string]int
 
+// Late counts what a sweep had to send again because its time had come and nobody was at it. One or two are a worker that died or an
+// event that was lost; a number that stays says that events do not arrive.
+func (f Found) Late() int {
+	return f["session "+string(session.Trigger)] + f["session "+string(session.Publish)] + f["task "+string(task.Announce)] +
+		f["task "+string(task.Resend)] + f["dispatch sent"] + f["reminder"] + f["firing deliver"]
+}
+
 // sweepReserve is what of an invocation's time is left when a sweep begins with no further row.
 const sweepReserve = 5 * time.Second
 

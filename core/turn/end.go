@@ -27,6 +27,31 @@ type ending struct {
 	outcome string // of a task session
 }
 
+// word is how the turn ended, for the log, of which the template's metrics are made: "completed", or the status of its turn.failed.
+func (e ending) word() string {
+	for _, d := range e.data {
+		if failed, ok := d.(contract.TurnFailed); ok {
+			return failed.Status
+		}
+	}
+	return e.outcome
+}
+
+// used is what the turn used, likewise; without usd where the price is not known.
+func (e ending) used() []any {
+	if e.usage == nil {
+		return nil
+	}
+	u := *e.usage
+	used := []any{
+		"inputTokens", u.InputTokens, "outputTokens", u.OutputTokens, "cacheReadTokens", u.CacheReadTokens, "cacheWriteTokens", u.CacheWriteTokens,
+	}
+	if u.CostUSD != nil {
+		used = append(used, "usd", *u.CostUSD)
+	}
+	return used
+}
+
 // endCompleted ends the turn with its answer.
 func (o *owner) endCompleted(ctx context.Context, v *view, out loop.Outcome, usage contract.Usage) (bool, error) {
 	o.keepInMind(ctx, out)
@@ -180,7 +205,7 @@ func (o *owner) ended(ctx context.Context, events []contract.SessionEvent, e end
 	o.wrote(events)
 	o.remember(e.segment)
 	o.publish(ctx)
-	o.log.InfoContext(ctx, "turn ended", "turn", o.state.TurnID(), "outcome", e.outcome)
+	o.log.InfoContext(ctx, "turn ended", append([]any{"turn", o.state.TurnID(), "outcome", e.word()}, e.used()...)...)
 	o.tell(ctx, t)
 	o.vacate(ctx)
 	o.renewConfig(ctx)

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/steadfast-agents/steadfast/agency"
 	"github.com/steadfast-agents/steadfast/agent"
 	"github.com/steadfast-agents/steadfast/core/boot"
@@ -21,7 +22,7 @@ func main() {
 	})
 	lambda.Start(entry.Raw(edges.Log, edges.Table, func(ctx context.Context, e contract.RawEvent) ([]agency.Decision, error) {
 		made, err := hosted.Route(ctx, e)
-		entry.Metrics(os.Stdout, edges.Now(), "agency-route", agency.Counts(made))
+		entry.Metrics(os.Stdout, edges.Now(), lambdacontext.FunctionName, agency.Counts(made))
 		return made, err
 	}))
 }

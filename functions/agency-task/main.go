@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/steadfast-agents/steadfast/agency"
 	"github.com/steadfast-agents/steadfast/agent"
 	"github.com/steadfast-agents/steadfast/core/boot"
@@ -27,7 +28,7 @@ func main() {
 	lambda.Start(entry.Raw(edges.Log, edges.Table, func(ctx context.Context, e contract.RawEvent) (contract.TaskResult, error) {
 		r, err := hosted.HandleTask(ctx, e)
 		if err == nil {
-			entry.Metrics(os.Stdout, edges.Now(), "agency-task", agency.CountsOf(r))
+			entry.Metrics(os.Stdout, edges.Now(), lambdacontext.FunctionName, agency.CountsOf(r))
 		}
 		return r.Wire(), err
 	}))

@@ -3,9 +3,11 @@ package main
 
 import (
 	"context"
+	"maps"
 	"os"
 
 	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/steadfast-agents/steadfast/core/boot"
 	"github.com/steadfast-agents/steadfast/core/boot/later"
 	"github.com/steadfast-agents/steadfast/core/entry"
@@ -17,7 +19,9 @@ func main() {
 	sweep := flow.Recover{Edges: edges.Edges, Alarms: later.Events(edges)}
 	lambda.Start(func(ctx context.Context) (flow.Found, error) {
 		found, err := sweep.Do(ctx, struct{}{})
-		entry.Metrics(os.Stdout, edges.Now(), "recover", found)
+		counts := maps.Clone(found)
+		counts["late"] = found.Late()
+		entry.Metrics(os.Stdout, edges.Now(), lambdacontext.FunctionName, counts)
 		return found, err
 	})
 }
