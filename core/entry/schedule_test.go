@@ -111,3 +111,24 @@ func TestResource(t *testing.T) {
 		}
 	}
 }
+
+// TestRemindersOfAPurpose: an empty one is a mistake, and not all of the conversation.
+func TestRemindersOfAPurpose(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		query map[string]string
+		want  string
+		code  fault.Code
+	}{
+		{"none", nil, "", ""},
+		{"one", map[string]string{"purpose": "ci"}, "ci", ""},
+		{"empty", map[string]string{"purpose": ""}, "", fault.Invalid},
+	} {
+		e := fromHTTP("ada", "")
+		e.PathParameters, e.QueryStringParameters = map[string]string{"sessionId": "s"}, tt.query
+		got, err := entry.Reminders(entry.Request{APIGatewayV2HTTPRequest: e})
+		if fault.CodeOf(err) != tt.code || got.Purpose != tt.want {
+			t.Errorf("%s: %+v, %v", tt.name, got, err)
+		}
+	}
+}
