@@ -31,6 +31,10 @@ const (
 	OpenDuplicate OpenOutcome = "duplicate" // the counterpart has an open one of this kind and intent
 	OpenLimit     OpenOutcome = "limit"     // say so instead of promising
 	OpenInvalid   OpenOutcome = "invalid"   // no counterpart, no task, or a deadline that is not in the future
+
+	// OpenTaken: the task that would keep it was made before, by another task, and the book does not know of it. It was promised so long ago
+	// that history has forgotten it, or by another scope or agent type, from which NamespacedIDs keep apart. Of Context.Promise alone.
+	OpenTaken OpenOutcome = "taken"
 )
 
 // Stands reports whether the promise may be said: it is recorded, now or before, or an open one says the same.

@@ -49,8 +49,8 @@ func (c *Context[P, N, I]) next(event, kind, request string, payload any, delay 
 
 // Promise records what the agent will say it does and sends the task that will do it: both or neither. Call it before anything is said,
 // and look at the outcome: unless it Stands, which is no error, nothing was recorded and the agent should say so instead of promising.
-// OpenLimit: the CommitmentLimits are reached; OpenInvalid: no counterpart, or a deadline that is not in the future. Safe to repeat. Faults:
-// Invalid for a kind without handler, Limit for more than a document can hold, Unavailable.
+// OpenLimit: the CommitmentLimits are reached; OpenInvalid: no counterpart, or a deadline that is not in the future; OpenTaken: see there.
+// Safe to repeat. Faults: Invalid for a kind without handler, Limit for more than a document can hold, Unavailable.
 func (c *Context[P, N, I]) Promise(p Promise[I]) (OpenOutcome, error) {
 	payload := map[string]any{}
 	for name, v := range p.Payload {
@@ -68,15 +68,21 @@ func (c *Context[P, N, I]) Promise(p Promise[I]) (OpenOutcome, error) {
 		draft.TaskDueAt = t.RunAt
 	}
 	var outcome OpenOutcome
-	written, owed, err := c.commit(t, func(b CommitmentBook[I], l CommitmentLimits) (CommitmentBook[I], bool) {
+	did, err := c.commit(t, func(b CommitmentBook[I], l CommitmentLimits) (CommitmentBook[I], bool) {
 		draft.At = c.definition.agent.now()
 		b, outcome = OpenCommitment(b, draft, l)
 		return b, outcome == OpenCreated
 	})
-	if err == nil && outcome == OpenCreated && !written { // its task was sent long ago: history has forgotten the promise
+	switch {
+	case err != nil:
+		return outcome, err
+	case outcome == OpenCreated && did.reserved.Other:
+		c.Log.WarnContext(c, "promise_taken", "commitment", p.Kind+":"+p.Source.Ref, "by", t.TaskID)
+		return OpenTaken, nil
+	case outcome == OpenCreated && !did.written: // this very task made it, so long ago that history has forgotten it
 		outcome = OpenExisting
 	}
-	if err == nil && owed && (outcome == OpenCreated || outcome == OpenExisting) {
+	if did.reserved.Owed && (outcome == OpenCreated || outcome == OpenExisting) {
 		err = c.definition.agent.send(c, t)
 	}
 	return outcome, err
@@ -91,55 +97,61 @@ func (c *Context[P, N, I]) Redispatch(com Commitment[I], mode RedispatchMode, re
 		return false, err
 	}
 	applied := false
-	_, owed, err := c.commit(t, func(b CommitmentBook[I], l CommitmentLimits) (next CommitmentBook[I], write bool) {
+	did, err := c.commit(t, func(b CommitmentBook[I], l CommitmentLimits) (next CommitmentBook[I], write bool) {
 		next, applied = AdvanceCommitment(b, com.ID, Redispatch{t.TaskID, mode}, c.definition.agent.now(), l)
 		return next, applied
 	})
-	if err != nil || !owed {
+	if err != nil || !did.reserved.Owed {
 		return applied && err == nil, err
 	}
 	return true, c.definition.agent.send(c, t)
 }
 
-// commit changes the book and reserves the task in one write. If the book does not call for the task, nothing is written; owed then tells
-// whether it was reserved before, by this very task, and never sent.
-func (c *Context[P, N, I]) commit(t AgentTask, change func(CommitmentBook[I], CommitmentLimits) (CommitmentBook[I], bool)) (written, owed bool, err error) {
+// committed is what became of a change of the book that calls for a task.
+type committed struct {
+	written  bool     // both are written
+	reserved Reserved // what became of the task
+}
+
+// commit changes the book and reserves the task in one write. If the book does not call for the task, nothing is written, and only Owed
+// is told: whether it was reserved before, by this very task, and never sent.
+func (c *Context[P, N, I]) commit(t AgentTask, change func(CommitmentBook[I], CommitmentLimits) (CommitmentBook[I], bool)) (did committed, err error) {
 	l := c.definition.CommitmentLimits.orDefault()
 	err = within(l.History, func(history int) error {
 		l.History = history
 		return racing(c, func() (err error) {
-			written, owed, err = c.commitOnce(t, func(b CommitmentBook[I]) (CommitmentBook[I], bool) { return change(b, l) })
+			did, err = c.commitOnce(t, func(b CommitmentBook[I]) (CommitmentBook[I], bool) { return change(b, l) })
 			return err
 		})
 	})
 	if err != nil {
-		return false, false, fmt.Errorf("commitments of %s: %w", c.AgentID, err)
+		return committed{}, fmt.Errorf("commitments of %s: %w", c.AgentID, err)
 	}
-	return written, owed, nil
+	return did, nil
 }
 
-func (c *Context[P, N, I]) commitOnce(t AgentTask, change func(CommitmentBook[I]) (CommitmentBook[I], bool)) (written, owed bool, err error) {
+func (c *Context[P, N, I]) commitOnce(t AgentTask, change func(CommitmentBook[I]) (CommitmentBook[I], bool)) (did committed, err error) {
 	a, k := c.definition.agent, c.key("commitments")
 	s, err := ReadState[CommitmentBook[I]](c, a.store, k)
 	if err != nil {
-		return false, false, err
+		return did, err
 	}
 	next, write := change(s.Value)
 	if !write {
 		c.see(next)
 		if a.store.Sweeps() {
-			owed, err = a.store.Owes(c, t.TaskID, a.request(t).Delivery(""))
+			did.reserved.Owed, err = a.store.Owes(c, t.TaskID, a.request(t).Delivery(""))
 		}
-		return false, owed, err
+		return did, err
 	}
 	value, err := encode(next)
 	if err != nil {
-		return false, false, err
+		return did, err
 	}
-	got, err := a.reserve(c, t, nil, []DocumentChange{{k, Document{Value: value, Revision: s.Revision}}})
-	written = err == nil && !got.Before && !got.Other
-	if c.see(s.Value); written { // else the task is older than this change of the book
+	did.reserved, err = a.reserve(c, t, nil, []DocumentChange{{k, Document{Value: value, Revision: s.Revision}}})
+	did.written = err == nil && !did.reserved.Before && !did.reserved.Other
+	if c.see(s.Value); did.written { // else the task is older than this change of the book
 		c.see(next)
 	}
-	return written, got.Owed, err
+	return did, err
 }
