@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -108,7 +109,7 @@ func lease(d time.Duration) func(*session.State) {
 	}
 }
 
-// owing are states of a session whose channel has yet to be told, beside those of states.
+// owing are states of a session whose channel has yet to be told, and of one that is only due, beside those of states.
 func owing() []state {
 	var all []state
 	for _, s := range states() {
@@ -119,7 +120,9 @@ func owing() []state {
 		if s.DueSK == "" {
 			s.DuePK, s.DueSK = key.DuePK("SESSION#s"), key.DueSK(ms(0))
 		}
-		all = append(all, s)
+		due := s
+		due.Channel, due.name = "", strings.TrimSuffix(s.name, "owing")+"due"
+		all = append(all, s, due)
 	}
 	return all
 }
