@@ -66,6 +66,9 @@ func (m Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Ev
 	return func(yield func(model.Event, error) bool) { m.ask(ctx, req, yield) }
 }
 
+// Defaults are MaxTokens and Temperature, for callers with defaults of their own: 0 and nil where m says nothing.
+func (m Model) Defaults() (maxTokens int, temperature *float64) { return m.MaxTokens, m.Temperature }
+
 // once asks once.
 func (m Model) once(ctx context.Context, req model.Request, yield func(model.Event, error) bool) {
 	in, err := m.input(req)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/steadfast-agents/steadfast/core/bedrock"
 	"github.com/steadfast-agents/steadfast/core/fault"
+	"github.com/steadfast-agents/steadfast/core/loop"
 	"github.com/steadfast-agents/steadfast/core/model"
 	wire "github.com/steadfast-agents/steadfast/internal/cloud/bedrock"
 )
@@ -207,6 +208,18 @@ func TestModelID(t *testing.T) {
 				t.Errorf("asked %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestDefaults: a run's model keeps the settings that it was made with.
+func TestDefaults(t *testing.T) {
+	m, script := scripted(t, wire.Say("yes"))
+	m.MaxTokens, m.Temperature = 9000, aws.Float64(0.25)
+	if _, err := loop.Run(context.Background(), loop.Once{Model: loop.Meter{Model: m}, Input: "well?"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := script.Requests()[0].Inference; got.MaxTokens == nil || *got.MaxTokens != 9000 || got.Temperature == nil || *got.Temperature != 0.25 {
+		t.Errorf("asked with %+v", got)
 	}
 }
 

@@ -38,8 +38,8 @@ type Assistant struct {
 	Storage       Storage   // nil: nothing is kept
 	Window        int       // bytes of conversation that a model is sent, about three to a token; default DefaultWindow, -1: all
 	MaxIterations int       // model calls of a turn; default 25
-	MaxTokens     int       // of each reply; default DefaultMaxTokens
-	Temperature   *float64  // default DefaultTemperature; new(0.0) is a real zero
+	MaxTokens     int       // of each reply; default the model's own if it is Defaulted, else DefaultMaxTokens
+	Temperature   *float64  // default as that of MaxTokens, DefaultTemperature; new(0.0) is a real zero
 	State         any       // trusted values for the tools, read with tool.State; the model never sees them
 	Principal     task.Principal
 	Log           *slog.Logger // nil: discard

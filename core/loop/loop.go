@@ -37,6 +37,22 @@ const (
 	DefaultTemperature  = 0.7
 )
 
+// Defaulted is a Model with defaults of its own: 0 and nil where it has none. A bedrock.Model is one.
+type Defaulted interface {
+	Defaults() (maxTokens int, temperature *float64)
+}
+
+// defaultsOf gives what a call asks for when its caller says nothing.
+func defaultsOf(m Model) (maxTokens int, temperature *float64) {
+	if d, ok := m.(Defaulted); ok {
+		maxTokens, temperature = d.Defaults()
+	}
+	if temperature == nil {
+		temperature = new(DefaultTemperature)
+	}
+	return or(maxTokens, DefaultMaxTokens), temperature
+}
+
 // Limits bound a run. Zeros mean the defaults.
 type Limits struct {
 	Steps    int           // model calls that count; default 25. A failed attempt does not count

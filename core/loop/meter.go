@@ -34,6 +34,14 @@ type Meter struct {
 	Recent    *BudgetCache  // nil: budgets are read at each call
 }
 
+// Defaults are the model's, with the meter's MaxTokens before.
+func (m Meter) Defaults() (maxTokens int, temperature *float64) {
+	if d, ok := m.Model.(Defaulted); ok {
+		maxTokens, temperature = d.Defaults()
+	}
+	return or(m.MaxTokens, maxTokens), temperature
+}
+
 // Cost prices usage of the model that a request named, "" for the meter's own; ok is false if its price is not known.
 func (m Meter) Cost(modelID string, used model.Usage) (cost money.Amount, ok bool) {
 	return m.Prices.Cost(cmp.Or(modelID, m.ID), used)

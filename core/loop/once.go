@@ -20,8 +20,8 @@ type Once struct {
 	SystemPrompt  string // default DefaultSystemPrompt
 	Tools         []tool.Tool
 	MaxIterations int            // model calls; 0: 25, at least 1
-	MaxTokens     int            // of each reply; default DefaultMaxTokens
-	Temperature   *float64       // default DefaultTemperature; new(0.0) is a real zero
+	MaxTokens     int            // of each reply; default the model's own if it is Defaulted, else DefaultMaxTokens
+	Temperature   *float64       // default as that of MaxTokens, DefaultTemperature; new(0.0) is a real zero
 	State         any            // trusted values for the tools, read with tool.State; the model never sees them
 	Principal     task.Principal // who the tools act for
 	Log           *slog.Logger   // nil: discard
@@ -89,9 +89,10 @@ func (o Once) runner() Runner {
 	if strings.TrimSpace(req.System) == "" {
 		req.System = DefaultSystemPrompt
 	}
-	req.MaxTokens = or(req.MaxTokens, DefaultMaxTokens)
+	tokens, temperature := defaultsOf(o.Model)
+	req.MaxTokens = or(req.MaxTokens, tokens)
 	if req.Temperature == nil {
-		req.Temperature = new(DefaultTemperature)
+		req.Temperature = temperature
 	}
 	return Runner{Model: o.Model, Request: req, Tools: o.Tools, Limits: Limits{Steps: o.MaxIterations}, Log: o.Log}
 }

@@ -62,3 +62,40 @@ func TestOnceFails(t *testing.T) {
 		t.Errorf("Run = %+v, %v, want %v and what was used", got, err, gone)
 	}
 }
+
+// inclined is a model with defaults of its own.
+type inclined struct {
+	*fixed
+	tokens      int
+	temperature *float64
+}
+
+func (i inclined) Defaults() (int, *float64) { return i.tokens, i.temperature }
+
+// TestDefaults: the run's own settings count before the model's, those before the package's, under a meter too.
+func TestDefaults(t *testing.T) {
+	for _, tt := range []struct {
+		name        string
+		model       inclined
+		once        loop.Once
+		tokens      int
+		temperature float64
+	}{
+		{"the package's", inclined{}, loop.Once{}, loop.DefaultMaxTokens, loop.DefaultTemperature},
+		{"the model's", inclined{tokens: 9000, temperature: new(0.0)}, loop.Once{}, 9000, 0},
+		{"the run's", inclined{tokens: 9000, temperature: new(0.0)}, loop.Once{MaxTokens: 5, Temperature: new(0.3)}, 5, 0.3},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.model.fixed = &fixed{say: []model.Event{model.TextDelta{Text: "yes"}, model.Stop{Reason: model.EndTurn}}}
+			for _, asked := range []loop.Model{tt.model, loop.Meter{Model: tt.model}} {
+				tt.once.Model, tt.once.Input = asked, "well?"
+				if _, err := loop.Run(t.Context(), tt.once); err != nil {
+					t.Fatal(err)
+				}
+				if got := tt.model.last; got.MaxTokens != tt.tokens || *got.Temperature != tt.temperature {
+					t.Errorf("asked with %d tokens at %v, want %d at %v", got.MaxTokens, *got.Temperature, tt.tokens, tt.temperature)
+				}
+			}
+		})
+	}
+}
