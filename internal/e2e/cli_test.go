@@ -137,7 +137,7 @@ func TestCommandLineTasks(t *testing.T) {
 		t.Errorf("task get --json of a cancelled task: %v", got)
 	}
 	got := sh.run("", "task", "run", "fail ValidationException", "--wait")
-	if got.status != 1 || got.out != "" || !strings.HasPrefix(got.err, "steadfast: task ") {
+	if got.status != 1 || got.out != "" || !strings.Contains(got.err, "\nsteadfast: task ") {
 		t.Errorf("a task that fails: %+v", got)
 	}
 	if got := sh.run("", "task", "get", "nobodys"); got != (said{"", "steadfast: no such task\n", 1}) {

@@ -69,7 +69,7 @@ func TestSkillsThatAreSent(t *testing.T) {
 	t.Parallel()
 	s, user := shared(t), "user-"+uuid.NewString()
 	sh := s.shell()
-	dir := filepath.Join(sh.home, "refund")
+	dir := filepath.Join(sh.home, "sent-for-a-test")
 	write := func(name, text string) {
 		t.Helper()
 		path := filepath.Join(dir, name)
@@ -81,30 +81,30 @@ func TestSkillsThatAreSent(t *testing.T) {
 		}
 	}
 	push := func() said { return sh.run("", "--user", user, "skills", "push", dir) }
-	write("SKILL.md", "---\nname: Refund\n---\n")
+	write("SKILL.md", "---\nname: Sent-for-a-test\n---\n")
 	got := push()
 	contains(t, "what a broken one is told", got.out+got.err, "desc-missing", "nothing was sent")
-	write("SKILL.md", "---\nname: refund\ndescription: Use when money is asked back.\n---\nRead terms.md.")
+	write("SKILL.md", "---\nname: sent-for-a-test\ndescription: Use when money is asked back.\n---\nRead terms.md.")
 	write("terms.md", "Thirty days.")
 	write("evals/evals.json", "the answers")
 	if got = push(); got.status != 0 {
 		t.Fatalf("push: %s", got.err)
 	}
-	contains(t, "push", got.out, "refund is there, 2 files")
+	contains(t, "push", got.out, "sent-for-a-test is there, 2 files")
 
 	older := uuid.NewString()
 	p := s.connect(user, "")
-	contains(t, "the first version", p.ask(older, `call read_skill_file with {"name":"refund","path":"terms.md"}`).text, "Thirty days.")
+	contains(t, "the first version", p.ask(older, `call read_skill_file with {"name":"sent-for-a-test","path":"terms.md"}`).text, "Thirty days.")
 	write("terms.md", "Ninety days. "+strings.Repeat("\u00e9\u0100", 100))
 	if got = push(); got.status != 0 {
 		t.Fatalf("push again: %s", got.err)
 	}
-	contains(t, "the older session", p.ask(older, `call read_skill_file with {"name":"refund","path":"terms.md"}`).text, "Thirty days.")
+	contains(t, "the older session", p.ask(older, `call read_skill_file with {"name":"sent-for-a-test","path":"terms.md"}`).text, "Thirty days.")
 	newer := uuid.NewString()
-	contains(t, "a newer session", p.ask(newer, `call read_skill_file with {"name":"refund","path":"terms.md"}`).text, "Ninety days.")
-	contains(t, "somebody else", s.connect("other-"+user, "").ask(uuid.NewString(), `call activate_skill with {"name":"refund"}`).text,
-		`there is no skill "refund"; there are: incident-report, meeting-times`)
-	contains(t, "the list", sh.fine("", "--user", user, "skills", "list", "--uploaded").out, "refund  ")
+	contains(t, "a newer session", p.ask(newer, `call read_skill_file with {"name":"sent-for-a-test","path":"terms.md"}`).text, "Ninety days.")
+	contains(t, "somebody else", s.connect("other-"+user, "").ask(uuid.NewString(), `call activate_skill with {"name":"sent-for-a-test"}`).text,
+		`there is no skill "sent-for-a-test"`)
+	contains(t, "the list", sh.fine("", "--user", user, "skills", "list", "--uploaded").out, "sent-for-a-test  ")
 
 	// One with a name that is taken is told, and reached as name@upload.
 	body, err := json.Marshal(map[string]any{"files": []map[string]string{{"path": "SKILL.md", "text": "---\nname: meeting-times\ndescription: Mine.\n---\nAsk them."}}})
@@ -120,13 +120,13 @@ func TestSkillsThatAreSent(t *testing.T) {
 		t.Errorf("reported: %+v", reports)
 	}
 
-	contains(t, "remove", sh.fine("", "--user", user, "skills", "remove", "refund").out, "refund is removed")
-	if got := sh.run("", "--user", user, "skills", "remove", "refund"); got.status != 1 {
+	contains(t, "remove", sh.fine("", "--user", user, "skills", "remove", "sent-for-a-test").out, "sent-for-a-test is removed")
+	if got := sh.run("", "--user", user, "skills", "remove", "sent-for-a-test"); got.status != 1 {
 		t.Errorf("removed twice: %+v", got)
 	}
-	contains(t, "a session that has it", p.ask(newer, `call read_skill_file with {"name":"refund","path":"terms.md"}`).text, "Ninety days.")
-	contains(t, "a session after that", p.ask(uuid.NewString(), `call activate_skill with {"name":"refund"}`).text, `there is no skill "refund"`)
-	for path, body := range map[string]string{"/agent/skills/refund": `{"files":[{"path":"../SKILL.md","text":"x"}]}`, "/agent/skills/Refund": `{"files":[]}`} {
+	contains(t, "a session that has it", p.ask(newer, `call read_skill_file with {"name":"sent-for-a-test","path":"terms.md"}`).text, "Ninety days.")
+	contains(t, "a session after that", p.ask(uuid.NewString(), `call activate_skill with {"name":"sent-for-a-test"}`).text, `there is no skill "sent-for-a-test"`)
+	for path, body := range map[string]string{"/agent/skills/sent-for-a-test": `{"files":[{"path":"../SKILL.md","text":"x"}]}`, "/agent/skills/Sent-for-a-test": `{"files":[]}`} {
 		if refused := s.as(user, "PUT", path, body).is(t, 400); refused["code"] != "invalid" {
 			t.Errorf("PUT %s = %v", path, refused)
 		}
