@@ -47,7 +47,7 @@ func TestABrokenSkillStopsNothing(t *testing.T) {
 	}
 	want := []string{
 		"agent/skills/broken/SKILL.md:1: error: the description is missing (desc-missing)",
-		`agent/skills/go.md: warning: the name "go" is taken by the skill go in Go; this one is only reached as go@builtin (name-collision)`,
+		`agent/skills/go.md: warning: the name "go" is taken by the skill go in Go; this one is not reached until it has another name (name-collision)`,
 	}
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
