@@ -56,8 +56,8 @@ func appendActivation(found []Activation, message, block int, text string) []Act
 	return found
 }
 
-// Words gives what a user wrote as text that activates nothing, whatever it looks like: only Command makes activations of users.
-func Words(text string) string {
+// Inert gives what a user wrote as text that activates nothing, whatever it looks like: only Command makes activations of users.
+func Inert(text string) string {
 	if opened.MatchString(text) {
 		return "\n" + text
 	}

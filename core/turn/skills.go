@@ -147,7 +147,7 @@ func (o *owner) said(ctx context.Context, messages []store.Message, t *task.Task
 func (o *owner) spoken(ctx context.Context, messages []store.Message, t *task.Task) ([]model.Block, error) {
 	all := blocks(messages)
 	for i := range all {
-		all[i].Text = skill.Words(all[i].Text)
+		all[i].Text = skill.Inert(all[i].Text)
 	}
 	if !slices.ContainsFunc(messages, func(m store.Message) bool { return strings.HasPrefix(strings.TrimSpace(m.Text), "/") }) {
 		return all, nil
