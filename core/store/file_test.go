@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/steadfast-agents/steadfast/core/contract"
@@ -137,5 +138,42 @@ func TestAWriterOfAFileThatIsLateLeavesNothing(t *testing.T) {
 	}
 	if after := len(d.Items(key.SessionPK("s"))); before != 4 || after != before {
 		t.Errorf("%d rows, before %d", after, before)
+	}
+}
+
+// meeting is a table in which somebody else writes right before a file's row is written.
+type meeting struct {
+	*fake.Dynamo
+	other func()
+}
+
+func (m *meeting) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	if sk, ok := in.Item["sk"].(*types.AttributeValueMemberS); ok && m.other != nil && strings.HasPrefix(sk.Value, key.FilePrefix) {
+		other := m.other
+		m.other = nil
+		other()
+	}
+	return m.Dynamo.PutItem(ctx, in, o...)
+}
+
+// TestTwoWritersOfAFileLeaveOneVersion: the later one wins, and of the other nothing is left.
+func TestTwoWritersOfAFileLeaveOneVersion(t *testing.T) {
+	ctx := context.Background()
+	m := &meeting{Dynamo: fake.NewDynamo("main")}
+	table := store.Table{Name: "main", DynamoDB: m}
+	mine, theirs := long(), "b"+long()
+	m.other = func() {
+		if err := table.PutFile(ctx, "s", "f", theirs, 0); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := table.PutFile(ctx, "s", "f", mine, 0); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := table.File(ctx, "s", "f"); err != nil || got != mine {
+		t.Errorf("%d bytes are read, %v", len(got), err)
+	}
+	if n := len(m.Items(key.SessionPK("s"))); n != 4 {
+		t.Errorf("%d rows, want the file's and its three parts", n)
 	}
 }
