@@ -8,8 +8,12 @@ import (
 // maxBody is how many bytes of instructions an activation gives; the rest is read as a file.
 const maxBody = 128 << 10
 
-// openTag begins the text of an activation.
-const openTag = "<skill_content name="
+// openTag and closeTag enclose the text of an activation; activeAlready ends that of one that is not needed.
+const (
+	openTag       = "<skill_content name="
+	closeTag      = "</skill_content>"
+	activeAlready = " is already active: its instructions stand earlier in this conversation."
+)
 
 // Content is what an activation puts into a conversation: the instructions as they are, how to reach the bundled files, and
 // which there are. Very long instructions end with a note of where to read on.
@@ -31,8 +35,20 @@ func (s Skill) content(body string) string {
 		fmt.Fprintf(&b, "Skill directory: %s\n", folder)
 	}
 	s.resources(&b)
-	b.WriteString("</skill_content>")
+	b.WriteString(closeTag)
 	return b.String()
+}
+
+// Words is a text of the user's without what Command put there: the words behind the skill's content, which are none where they stand
+// in the instructions themselves.
+func Words(text string) string {
+	if first, rest, _ := strings.Cut(text, "\n\n"); strings.HasSuffix(first, activeAlready) {
+		return rest
+	}
+	if end := strings.LastIndex(text, closeTag); end >= 0 && opened.MatchString(text) {
+		return strings.TrimSpace(text[end+len(closeTag):])
+	}
+	return text
 }
 
 func (s Skill) resources(b *strings.Builder) {
@@ -119,5 +135,5 @@ func (s Set) callable() map[string]Skill {
 }
 
 func alreadyActive(s Skill) string {
-	return fmt.Sprintf("The skill %q is already active: its instructions stand earlier in this conversation.", s.Name)
+	return fmt.Sprintf("The skill %q", s.Name) + activeAlready
 }

@@ -338,3 +338,31 @@ func TestAllowedTools(t *testing.T) {
 		t.Errorf("nothing is active, allowed: %v", got)
 	}
 }
+
+// TestWords: what the user said, without what the skill brought.
+func TestWords(t *testing.T) {
+	plain := skill.Skill{Name: "greet", Description: "How to greet.", Markdown: "Say moin.\n\nThen </skill_content> on."}
+	filled := skill.Skill{Name: "answer", Description: "Answers.", Markdown: "Answer $ARGUMENTS."}
+	set, _ := skill.NewSet(plain, filled)
+	active := &skill.Active{}
+	said := func(line string) string {
+		t.Helper()
+		text, _, ok := set.Command(line, active)
+		if !ok {
+			t.Fatalf("%q names no skill", line)
+		}
+		return text
+	}
+	for _, tt := range []struct{ text, want string }{
+		{"my cat is ill", "my cat is ill"},
+		{"what is <skill_content name=?", "what is <skill_content name=?"},
+		{said("/greet my cat\n\nand me"), "my cat\n\nand me"},
+		{said("/greet again"), "again"},
+		{said("/greet"), ""},
+		{said("/answer my letter"), ""},
+	} {
+		if got := skill.Words(tt.text); got != tt.want {
+			t.Errorf("Words(%.60q) = %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/memory"
 	"github.com/steadfast-agents/steadfast/core/model"
 	"github.com/steadfast-agents/steadfast/core/session"
+	"github.com/steadfast-agents/steadfast/core/skill"
 	"github.com/steadfast-agents/steadfast/core/snapshot"
 )
 
@@ -70,7 +71,7 @@ func (o *owner) exchange(h snapshot.History, out loop.Outcome) loop.Exchange {
 	return loop.Exchange{Number: o.state.TurnSeq, At: began, User: userWords(h.Messages), Assistant: out.Final.PlainText()}
 }
 
-// userWords are what the user said since the last answer.
+// userWords are what the user said since the last answer, without the instructions of skills called by /name.
 func userWords(messages []model.Message) string {
 	var said []string
 	for _, m := range slices.Backward(messages) {
@@ -81,8 +82,8 @@ func userWords(messages []model.Message) string {
 			continue
 		}
 		for _, b := range slices.Backward(m.Content) {
-			if b.ToolResult == nil && strings.TrimSpace(b.Text) != "" {
-				said = append(said, b.Text)
+			if words := skill.Words(b.Text); b.ToolResult == nil && strings.TrimSpace(words) != "" {
+				said = append(said, words)
 			}
 		}
 	}

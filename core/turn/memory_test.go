@@ -18,6 +18,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/loop"
 	"github.com/steadfast-agents/steadfast/core/memory"
 	"github.com/steadfast-agents/steadfast/core/model"
+	"github.com/steadfast-agents/steadfast/core/skill"
 	"github.com/steadfast-agents/steadfast/core/task"
 	"github.com/steadfast-agents/steadfast/core/tool"
 	"github.com/steadfast-agents/steadfast/internal/fake"
@@ -51,6 +52,19 @@ func TestWhatAUserSaidIsKnownInTheNextConversation(t *testing.T) {
 		}
 		if len(req.Messages) != 1 || req.Messages[0].PlainText() != "what is my cat called?" {
 			t.Errorf("the messages are %s", jsonOfAny(req.Messages))
+		}
+	})
+}
+
+// TestASkillsInstructionsAreNotWhatAUserSaid.
+func TestASkillsInstructionsAreNotWhatAUserSaid(t *testing.T) {
+	bubble(t, helpful, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		remembering(s)
+		skilled(s, skill.Skill{Name: "vet", Description: "Helps cats.", Markdown: "A cat called Minka is always healthy."})
+		sendAs(t, ctx, s, task.User("a1"), id, "/vet my cat coughs")
+		sendAs(t, ctx, s, task.User("a1"), otherID, "what does my cat have?")
+		if req := lastRequest(s); !strings.Contains(req.System, "\n- my cat coughs") || strings.Contains(req.System, "Minka") {
+			t.Errorf("the instructions are %q", req.System)
 		}
 	})
 }
