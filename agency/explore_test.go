@@ -137,7 +137,7 @@ func TestExploreResume(t *testing.T) {
 // Tasks that are held while the type is paused run when it goes on, wherever they are cut off.
 func TestExplorePausedThenResumed(t *testing.T) {
 	explore(t, "paused, held, resumed", func(d *definition) { d.OnPause = agency.HoldTasks }, func(w *world) {
-		w.goesOn = w.clock.Now().Add(2 * time.Hour)
+		w.goesOn = w.clock.Now().Add(20 * time.Minute)
 	}, func(ctx context.Context, w *world) error {
 		return errors.Join(w.table.PauseAgency(ctx, "reviewer", true), w.send(ctx, "evt-1", "Deadline Near"))
 	}, "fulfilled")
