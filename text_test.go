@@ -132,6 +132,23 @@ func TestExportedNamesAreDocumented(t *testing.T) {
 	}
 }
 
+// TestEveryPackageHasAnExample that runs: of those between the fault codes and the wiring.
+func TestEveryPackageHasAnExample(t *testing.T) {
+	for _, p := range packages(t) {
+		if ring := ringOf(p.short()); ring < 1 || ring > 4 || !strings.HasPrefix(p.short(), "core/") {
+			continue
+		}
+		shown := false
+		for _, file := range glob(t, p.short()+"/*_test.go") {
+			text := read(t, file)
+			shown = shown || strings.Contains(text, "\nfunc Example") && strings.Contains(text, "\t// Output:\n")
+		}
+		if !shown {
+			t.Errorf("%s has no example", p.short())
+		}
+	}
+}
+
 // undocumented lists the exported names without a comment. A group's comment serves all of it, and a method's those of the same
 // name in the lines right below.
 func undocumented(fset *token.FileSet, file *ast.File) (missing []string) {
