@@ -64,7 +64,7 @@ func Compact(messages []model.Message, bytes int, keep Keeper) (Compaction, bool
 func holdsWords(messages []model.Message) bool {
 	for _, m := range messages {
 		for _, b := range m.Content {
-			if !standsIn(b) {
+			if !StandsIn(b) {
 				return true
 			}
 		}
@@ -74,11 +74,11 @@ func holdsWords(messages []model.Message) bool {
 
 // Shortened reports whether messages were left out of a history.
 func Shortened(messages []model.Message) bool {
-	return len(messages) > 0 && slices.ContainsFunc(messages[0].Content, standsIn)
+	return len(messages) > 0 && slices.ContainsFunc(messages[0].Content, StandsIn)
 }
 
-// standsIn reports whether a block stands for messages that were left out.
-func standsIn(b model.Block) bool {
+// StandsIn reports whether a block stands for messages that were left out: a summary, or a note. Nobody said it.
+func StandsIn(b model.Block) bool {
 	return strings.HasPrefix(b.Text, summaryOpens) || b.Text == leftOut
 }
 
@@ -108,7 +108,7 @@ func (c Compaction) pins(messages []model.Message) map[Place]bool {
 	}
 	for i := lastQuestion(messages); i < len(messages); i++ {
 		for j, b := range messages[i].Content {
-			if messages[i].Role == model.User && b.ToolResult == nil && !standsIn(b) {
+			if messages[i].Role == model.User && b.ToolResult == nil && !StandsIn(b) {
 				pins[Place{i, j}] = true
 			}
 		}

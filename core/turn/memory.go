@@ -82,7 +82,7 @@ func userWords(messages []model.Message) string {
 			continue
 		}
 		for _, b := range slices.Backward(m.Content) {
-			if words := skill.Words(b.Text); b.ToolResult == nil && strings.TrimSpace(words) != "" {
+			if words := skill.Words(b.Text); b.ToolResult == nil && !snapshot.StandsIn(b) && strings.TrimSpace(words) != "" {
 				said = append(said, words)
 			}
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/memory"
 	"github.com/steadfast-agents/steadfast/core/model"
 	"github.com/steadfast-agents/steadfast/core/skill"
+	"github.com/steadfast-agents/steadfast/core/snapshot"
 	"github.com/steadfast-agents/steadfast/core/task"
 	"github.com/steadfast-agents/steadfast/core/tool"
 	"github.com/steadfast-agents/steadfast/internal/fake"
@@ -65,6 +66,29 @@ func TestASkillsInstructionsAreNotWhatAUserSaid(t *testing.T) {
 		sendAs(t, ctx, s, task.User("a1"), otherID, "what does my cat have?")
 		if req := lastRequest(s); !strings.Contains(req.System, "\n- my cat coughs") || strings.Contains(req.System, "Minka") {
 			t.Errorf("the instructions are %q", req.System)
+		}
+	})
+}
+
+// TestASummaryIsNotWhatAUserSaid, also where it stands right before the user's words.
+func TestASummaryIsNotWhatAUserSaid(t *testing.T) {
+	bubble(t, summing(helpful), func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		remembering(s)
+		room(s, 3000)
+		for range 8 {
+			say(t, ctx, s, "my cat "+strings.Repeat("words ", 220))
+		}
+		notes, err := s.Edges.Table.Memories(ctx, stage.User, 100)
+		if err != nil || len(notes) != 8 {
+			t.Fatalf("%d notes, %v", len(notes), err)
+		}
+		for _, note := range notes {
+			if !strings.HasPrefix(note, "my cat words ") || strings.Count(note, "my cat") != 1 {
+				t.Errorf("the user is to have said %.200q", note)
+			}
+		}
+		if !snapshot.Shortened(stored(t, s).Messages) {
+			t.Error("the history was not made shorter")
 		}
 	})
 }
