@@ -93,6 +93,19 @@ func TestASummaryIsNotWhatAUserSaid(t *testing.T) {
 	})
 }
 
+// TestWhatAFilterWithheldIsNotWhatAUserSaid in the turn after either.
+func TestWhatAFilterWithheldIsNotWhatAUserSaid(t *testing.T) {
+	bubble(t, guarded, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		remembering(s)
+		say(t, ctx, s, "my password is "+secret)
+		say(t, ctx, s, "my cat is ill")
+		notes, err := s.Edges.Table.Memories(ctx, stage.User, 100)
+		if diff := cmp.Diff([]string{"my cat is ill"}, notes); err != nil || diff != "" {
+			t.Errorf("%v, notes (-want +got):\n%s", err, diff)
+		}
+	})
+}
+
 func TestP33RecalledTextNeverStandsBetweenACallAndItsResult(t *testing.T) {
 	bubble(t, helpful, func(t *testing.T, ctx context.Context, s *stage.Stage) {
 		remembering(s)
