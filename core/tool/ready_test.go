@@ -60,3 +60,25 @@ func TestWrongDefaultsAreFoundAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestTextsOfASchema: words that JSON writes in its own way, and schemas of nothing and of all.
+func TestTextsOfASchema(t *testing.T) {
+	type odd struct {
+		Words string         `json:"a<b & \"c\"" jsonschema:"<b>\u2028 \"quoted\" \\ é 漢\x01</b>" enum:"<,>,&" default:"<"`
+		All   any            `json:"all"`
+		None  struct{}       `json:"none"`
+		Some  []any          `json:"some,omitempty"`
+		Deep  [][2][]float32 `json:"deep" default:"[ [[1.50], [2e3]] ]"`
+		Flag  bool           `json:"flag" default:"true"`
+	}
+	shape, err := tool.ShapeOf[odd]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rendered[odd](t, string(shape.Schema()))
+	empty, err := tool.ShapeOf[struct{}]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rendered[struct{}](t, string(empty.Schema()))
+}

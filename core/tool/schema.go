@@ -26,7 +26,7 @@ func inputOf[In any]() (input, error) {
 			return input{}, err
 		}
 	}
-	in.json, err = json.Marshal(s)
+	in.json, err = render(s)
 	return in, err
 }
 
