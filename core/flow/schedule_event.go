@@ -10,10 +10,11 @@ import (
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/schedule"
+	"github.com/steadfast-agents/steadfast/core/store"
 )
 
 // ScheduleEvent takes "Schedule Event" and "Cancel Scheduled Event". What is asked of a name counts in the order of the bus's clock: a
-// copy that comes late neither moves an event back nor brings a cancelled one to life.
+// copy that comes late, or is worked on at the same moment, neither moves an event back nor brings a cancelled one to life.
 type ScheduleEvent struct {
 	Edges
 	Later Alarms
@@ -48,7 +49,7 @@ func (f ScheduleEvent) Do(ctx context.Context, in Asked[contract.ScheduleEvent])
 	case skip:
 		return Skipped, nil
 	}
-	return f.once(ctx, e.Name, in.EventID, in.Time, func() (Outcome, error) {
+	return f.once(ctx, store.Asking{Name: e.Name, EventID: in.EventID, At: in.Time}, func(ctx context.Context) (Outcome, error) {
 		at, err := f.Later.Send(ctx, e)
 		if err == nil && at.IsZero() {
 			return SentNow, nil
@@ -63,28 +64,57 @@ func (f ScheduleEvent) Cancel(ctx context.Context, in Asked[contract.CancelSched
 		return f.refuse(ctx, in.EventID, err), nil
 	}
 	name := schedule.Name(schedule.Event, in.Detail.Name)
-	return f.once(ctx, name, in.EventID, in.Time, func() (Outcome, error) {
+	return f.once(ctx, store.Asking{Name: name, EventID: in.EventID, At: in.Time}, func(ctx context.Context) (Outcome, error) {
 		return Cancelled, f.Later.Cancel(ctx, name)
 	})
 }
 
-// once does what an event asks of a name unless it is done, or outdated. What can never be done counts as done.
-func (f ScheduleEvent) once(ctx context.Context, name, eventID string, at time.Time, do func() (Outcome, error)) (Outcome, error) {
-	ok, err := f.Table.Ask(ctx, name, eventID, at)
-	if err != nil {
-		return "", err
+// How long a worker has to do what was asked of a name, when another takes its turn, and how long one waits for that at most: together
+// less than an invocation has.
+const (
+	askWithin = 10 * time.Second
+	askLease  = 12 * time.Second
+	askWait   = 15 * time.Second
+	askPause  = 250 * time.Millisecond
+)
+
+// once does what an event asks of a name unless it is done, or outdated. Workers take turns at a name, so that what was asked last is done
+// last; one whose worker died is passed over after its lease. What can never be done counts as done.
+func (f ScheduleEvent) once(ctx context.Context, a store.Asking, do func(context.Context) (Outcome, error)) (Outcome, error) {
+	a.Owner, a.Lease = f.NewID(), askLease
+	for range askWait / askPause {
+		outcome, turn, err := f.turn(ctx, a, do)
+		switch {
+		case err != nil:
+			return "", err
+		case turn == store.TurnPast:
+			return Outdated, nil
+		case turn == store.TurnNow:
+			return outcome, nil
+		}
+		if err := sleep(ctx, nil, askPause); err != nil {
+			return "", fault.Wrap(fault.Unavailable, err, "wait for another who was asked of %s", a.Name)
+		}
 	}
-	if !ok {
-		return Outdated, nil
+	return "", fault.New(fault.Unavailable, "another is at what was asked of %s before", a.Name)
+}
+
+// turn does it if it is the worker's turn.
+func (f ScheduleEvent) turn(ctx context.Context, a store.Asking, do func(context.Context) (Outcome, error)) (Outcome, store.Turn, error) {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	turn, err := f.Table.Ask(ctx, a)
+	if err != nil || turn != store.TurnNow {
+		return "", turn, err
 	}
-	outcome, err := do()
+	outcome, err := do(ctx)
 	if fault.Is(err, fault.Invalid) || fault.Is(err, fault.Limit) {
-		outcome, err = f.refuse(ctx, eventID, err), nil
+		outcome, err = f.refuse(ctx, a.EventID, err), nil
 	}
 	if err != nil {
-		return "", err
+		return "", turn, err
 	}
-	return outcome, f.Table.Answered(ctx, name, eventID)
+	return outcome, turn, f.Table.Answered(ctx, a.Name, a.Owner)
 }
 
 func (f ScheduleEvent) refuse(ctx context.Context, eventID string, err error) Outcome {

@@ -68,41 +68,51 @@ func dueKeys(t *testing.T, b bench, at time.Time) []key.Key {
 	return all
 }
 
-// What was asked of a name counts in the order of the asking, and once.
+// What was asked of a name counts in the order of the asking, and once; workers take turns.
 func TestAsked(t *testing.T) {
 	each(t, func(t *testing.T, b bench) {
 		at := b.clock.Now()
 		later := at.Add(time.Second)
+		asking := func(name, event, owner string, at time.Time) store.Asking {
+			return store.Asking{Name: name, EventID: event, At: at, Owner: owner, Lease: 40 * time.Second}
+		}
 		steps := []struct {
-			event    string
-			at       time.Time
-			answered bool
-			want     bool
+			event, owner string
+			at           time.Time
+			passes       time.Duration // before
+			want         store.Turn
+			answered     bool
 		}{
-			{"e-1", at, false, true},
-			{"e-1", at, true, true},   // cut off, delivered again
-			{"e-1", at, false, false}, // a copy
-			{"e-2", at, true, true},   // in the same second
-			{"e-3", later, true, true},
-			{"e-1", at, false, false},
-			{"e-2", at, false, false},
+			{"e-1", "w1", at, 0, store.TurnNow, false},
+			{"e-1", "w1", at, 0, store.TurnNow, false},  // its answer was lost
+			{"e-1", "w2", at, 0, store.TurnWait, false}, // a copy at the same moment
+			{"e-2", "w3", at, 0, store.TurnWait, false},
+			{"e-3", "w4", later, 0, store.TurnWait, false},
+			{"e-1", "w5", at, time.Minute, store.TurnNow, true}, // the first worker died
+			{"e-1", "w6", at, 0, store.TurnPast, false},         // a copy
+			{"e-2", "w7", at, 0, store.TurnNow, true},           // in the same second
+			{"e-3", "w8", later, 0, store.TurnNow, false},
+			{"e-1", "w9", at, 0, store.TurnPast, false}, // also while the later one is at it
+			{"e-4", "w10", later, time.Minute, store.TurnNow, true},
+			{"e-2", "w11", at, 0, store.TurnPast, false},
 		}
 		for i, s := range steps {
-			got, err := b.Ask(t.Context(), "pr:1", s.event, s.at)
+			b.clock.Advance(s.passes)
+			got, err := b.Ask(t.Context(), asking("pr:1", s.event, s.owner, s.at))
 			if err != nil || got != s.want {
-				t.Errorf("%d: Ask(%s) = %t, %v, want %t", i, s.event, got, err, s.want)
+				t.Errorf("%d: Ask(%s) = %s, %v, want %s", i, s.event, got, err, s.want)
 			}
 			if s.answered {
-				wants(t, "Answered", b.Answered(t.Context(), "pr:1", s.event), "")
+				wants(t, "Answered", b.Answered(t.Context(), "pr:1", s.owner), "")
 			}
 		}
-		wants(t, "an answer of who was overtaken", b.Answered(t.Context(), "pr:1", "e-1"), "")
-		if ok, err := b.Ask(t.Context(), "pr:2", "e-1", at); err != nil || !ok {
-			t.Errorf("another name = %t, %v", ok, err)
+		wants(t, "an answer of who was overtaken", b.Answered(t.Context(), "pr:1", "w1"), "")
+		if turn, err := b.Ask(t.Context(), asking("pr:2", "e-1", "w1", at)); err != nil || turn != store.TurnNow {
+			t.Errorf("another name = %s, %v", turn, err)
 		}
 		b.clock.Advance(50 * time.Hour)
-		if ok, err := b.Ask(t.Context(), "pr:1", "e-0", at); err != nil || !ok {
-			t.Errorf("after its time = %t, %v", ok, err)
+		if turn, err := b.Ask(t.Context(), asking("pr:1", "e-0", "w0", at)); err != nil || turn != store.TurnNow {
+			t.Errorf("after its time = %s, %v", turn, err)
 		}
 	})
 }
