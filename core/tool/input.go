@@ -83,7 +83,7 @@ func (in input) complete(value any, s *jsonschema.Schema) (changed bool) {
 			p, known := s.Properties[name]
 			if !known {
 				p = s.AdditionalProperties
-			} else if item == nil && in.none(v, name, s) {
+			} else if (item == nil || item == "") && in.none(v, name, s) {
 				changed = true
 				continue
 			}
@@ -98,14 +98,20 @@ func (in input) complete(value any, s *jsonschema.Schema) (changed bool) {
 }
 
 // none reads null, which models write for "none", where it may not stand: as absent if the property is optional, as the empty list if it
-// is a list.
+// is a list. An empty text is read as absent where only some texts are allowed.
 func (in input) none(object map[string]any, name string, s *jsonschema.Schema) bool {
-	switch kind := follow(in.schema, s.Properties[name]).Type; {
-	case kind == "":
+	p, optional := follow(in.schema, s.Properties[name]), !slices.Contains(s.Required, name)
+	switch {
+	case p.Type == "":
 		return false
-	case !slices.Contains(s.Required, name):
+	case object[name] == "":
+		if !optional || len(p.Enum) == 0 || slices.Contains(p.Enum, any("")) {
+			return false
+		}
 		delete(object, name)
-	case kind == "array":
+	case optional:
+		delete(object, name)
+	case p.Type == "array":
 		object[name] = []any{}
 	default:
 		return false
