@@ -54,9 +54,14 @@ func TestWrongDefaultsAreFoundAtOnce(t *testing.T) {
 		tool.New("b", "b", func(tool.Context, map[string]inner) (string, error) { return "", nil }),
 		tool.New("c", "c", func(tool.Context, struct{ In []inner }) (string, error) { return "", nil }),
 		tool.New("d", "d", func(tool.Context, struct{ In *inner }) (string, error) { return "", nil }),
+		tool.New("e", "e", func(tool.Context, struct {
+			City string `enum:"Delft,Bonn" default:"Ulm"`
+		}) (string, error) {
+			return "", nil
+		}),
 	} {
 		if wrong.Spec().Err == nil {
-			t.Errorf("%s: a default of 300 in an int8 is taken", wrong.Spec().Name)
+			t.Errorf("%s: a default that does not fit is taken", wrong.Spec().Name)
 		}
 	}
 }

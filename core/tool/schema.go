@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -36,7 +37,7 @@ func certain(s *jsonschema.Schema) bool {
 	if s == nil {
 		return true
 	}
-	if s.Default != nil || s.Ref != "" || len(s.AnyOf) > 0 || len(s.Defs) > 0 || !certain(s.Items) || !certain(s.AdditionalProperties) {
+	if !certainDefault(s) || s.Ref != "" || len(s.AnyOf) > 0 || len(s.Defs) > 0 || !certain(s.Items) || !certain(s.AdditionalProperties) {
 		return false
 	}
 	for _, p := range s.Properties {
@@ -45,6 +46,18 @@ func certain(s *jsonschema.Schema) bool {
 		}
 	}
 	return true
+}
+
+// certainDefault: there is none, or it is a text where any text may be, or one of those that may.
+func certainDefault(s *jsonschema.Schema) bool {
+	if s.Default == nil {
+		return true
+	}
+	var text string
+	if s.Type != "string" || s.Pattern != "" || s.Format != "" || json.Unmarshal(s.Default, &text) != nil {
+		return false
+	}
+	return len(s.Enum) == 0 || slices.Contains(s.Enum, any(text))
 }
 
 // inputFrom makes s ready for checks when it is first needed.
