@@ -4,6 +4,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/steadfast-agents/steadfast/cmd/steadfast/internal/standin"
@@ -31,16 +32,16 @@ func TestNobodyWaitsForAFunctionThatDoesNotBuild(t *testing.T) {
 
 	s = standin.New(t)
 	s.Broken = map[string]string{"list-skills": "no matter"}
-	asked := 0
+	var asked atomic.Int64
 	s.Task = func(id string, n int) *contract.TaskResult {
-		if asked = n; n < 20 {
+		if asked.Store(int64(n)); n < 20 {
 			return &contract.TaskResult{TaskID: id, Status: "RUNNING"}
 		}
 		return &contract.TaskResult{TaskID: id, Status: "COMPLETED", Output: "42"}
 	}
 	begin("").run(t, 0, "task", "run", "count", "--wait", "--url", s.URL)
-	if asked < 20 {
-		t.Errorf("the task was asked for %d times, want until it ended", asked)
+	if n := asked.Load(); n < 20 {
+		t.Errorf("the task was asked for %d times, want until it ended", n)
 	}
 }
 
