@@ -141,7 +141,7 @@ func TestEveryPackageHasAnExample(t *testing.T) {
 		shown := false
 		for _, file := range glob(t, p.short()+"/*_test.go") {
 			text := read(t, file)
-			shown = shown || strings.Contains(text, "\nfunc Example") && strings.Contains(text, "\t// Output:\n")
+			shown = shown || strings.Contains(text, "\nfunc Example") && strings.Contains(text, "\t// Output:")
 		}
 		if !shown {
 			t.Errorf("%s has no example", p.short())
