@@ -92,7 +92,11 @@ func (o *owner) open(ctx context.Context, open opening) (err error) {
 		}
 		writes = append(writes, store.ChangeTask(change))
 	}
-	if err := o.commit(ctx, o.state.Begin(o.me, open.Opening, p, o.Now()), true, writes...); err != nil {
+	change := o.state.Begin(o.me, open.Opening, p, o.Now())
+	if writes, err = o.keepListed(ctx, change, writes); err != nil {
+		return err
+	}
+	if err := o.commit(ctx, change, true, writes...); err != nil {
 		return err
 	}
 	o.wrote(events)

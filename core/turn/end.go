@@ -3,10 +3,8 @@ package turn
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/steadfast-agents/steadfast/core/contract"
-	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/loop"
 	"github.com/steadfast-agents/steadfast/core/model"
 	"github.com/steadfast-agents/steadfast/core/session"
@@ -156,48 +154,6 @@ func (o *owner) endWrites(ctx context.Context, e ending, waits bool) ([]store.Wr
 		writes = append(writes, more...)
 	}
 	return append(writes, store.ChangeTask(change)), p, events, change.To, nil
-}
-
-// point moves LATEST to the newest segment, and writes the whole history beside it where the TypeScript package is to go on.
-func (o *owner) point(ctx context.Context, writes []store.Write, tip string, s *snapshot.Segment) ([]store.Write, error) {
-	if tip == "" {
-		return writes, nil
-	}
-	if !o.Strands {
-		return append(writes, store.PutLatest(o.id, tip, o.Now())), nil
-	}
-	if o.state.Tries > session.MaxTries { // loading the history may be what kills the workers
-		return writes, nil
-	}
-	h, err := o.load(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if s != nil {
-		if h, err = h.Append(*s); err != nil {
-			return nil, err
-		}
-	}
-	whole := o.forPackage(h, tip)
-	if err := whole.Err(); err != nil { // no reason not to end the turn: the package finds what there was before
-		o.log.WarnContext(ctx, "the TypeScript package cannot go on with the conversation", "turn", o.state.TurnID(), "error", err)
-		return writes, nil
-	}
-	return append(writes, whole, store.PutLatest(o.id, store.PackageSnapshotID, o.Now())), nil
-}
-
-// forPackage is the write of the whole history in the package's one row; of a shorter one where that does not fit.
-func (o *owner) forPackage(h snapshot.History, tip string) store.Write {
-	whole := snapshot.Strands{Messages: h.Messages, State: h.State, SystemPrompt: o.Instructions, CreatedAt: o.Now()}
-	w := store.PutPackageSnapshot(o.id, tip, whole, o.Now())
-	if w.Err() == nil {
-		return w
-	}
-	if plan, ok := snapshot.Compact(h.Messages, maxPackageBytes, activations); ok {
-		whole.Messages = plan.With("")
-		w = store.PutPackageSnapshot(o.id, tip, whole, o.Now())
-	}
-	return w
 }
 
 // ended notes the end that was just written and tells of the task's.
@@ -355,17 +311,4 @@ func (o *owner) sayFailed(ctx context.Context, status, text string) {
 		o.cast.Withdraw(2)
 	}
 	o.cast.Fail(status, text, o.ids...)
-}
-
-// renewConfig keeps the configuration and the place in the owner's list as long as the session, at most once a day.
-func (o *owner) renewConfig(ctx context.Context) {
-	c := o.config
-	if !c.read || c.expires == 0 || time.Unix(c.expires, 0).After(o.Now().Add(session.Life-24*time.Hour)) {
-		return
-	}
-	o.config.read = false
-	err := o.Table.Commit(ctx, store.KeepConfig(o.id, o.state.ExpiresAt), store.PutListing(o.state, c.Title), store.ChangeState(o.state.Alive()))
-	if err != nil && !fault.Is(err, fault.Conflict) {
-		o.log.WarnContext(ctx, "the configuration was not renewed", "error", err)
-	}
 }
