@@ -114,6 +114,8 @@ func TestErrors(t *testing.T) {
 		{"unknown flag", []string{"token", "--colour"}, "unknown flag --colour (see steadfast token --help)", "invalid"},
 		{"unknown command", []string{"sessions", "lst"}, `unexpected argument lst, did you mean "list"? (see steadfast sessions --help)`, "invalid"},
 		{"a variable that is not set", []string{"sessions", "delete", ""}, "<id> is empty (see steadfast sessions delete --help)", "invalid"},
+		{"a flag with one", []string{"chat", "--session", "", "hello"}, "--session is empty (see steadfast chat --help)", "invalid"},
+		{"nobody", []string{"token", "--user", ""}, "--user is empty (see steadfast token --help)", "invalid"},
 		{"no URL", []string{"token", "--url", "127.0.0.1:8787"}, `--url: "127.0.0.1:8787" is no URL such as http://127.0.0.1:8787`, "invalid"},
 		{"nobody there", []string{"token", "--url", "http://127.0.0.1:1"}, "nothing listens at http://127.0.0.1:1: start it with `steadfast dev`", "unavailable"},
 		{"no token for a far stack", []string{"task", "get", "x", "--url", "https://example.com"}, "no token for https://example.com: give one with --token or STEADFAST_TOKEN", "unauthorized"},

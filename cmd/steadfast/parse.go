@@ -65,16 +65,25 @@ func asked(ctx *kong.Context, err error) string {
 	return strings.Join(words, " ")
 }
 
-// ids are the arguments that name something, which an empty text never does. It comes from a variable of the shell that is not set.
-var ids = []string{"session", "id", "call", "agent", "name", "type"}
+// ids are the arguments and flags that name something, which an empty text never does. It comes from a variable of the shell that is not
+// set, and would mean another session, or all.
+var ids = []string{"session", "id", "call", "agent", "name", "type", "user"}
 
 func checkArguments(ctx *kong.Context) error {
 	for _, step := range ctx.Path {
-		if p := step.Positional; p != nil && slices.Contains(ids, p.Name) && p.Target.Kind() == reflect.String && p.Target.String() == "" && p.Required {
+		switch p, f := step.Positional, step.Flag; {
+		case p != nil && p.Required && nameless(p):
 			return fmt.Errorf("<%s> is empty", p.Name)
+		case f != nil && nameless(f.Value):
+			return fmt.Errorf("--%s is empty", f.Name)
 		}
 	}
 	return nil
+}
+
+// nameless reports whether v should name something and does not.
+func nameless(v *kong.Value) bool {
+	return slices.Contains(ids, v.Name) && v.Target.Kind() == reflect.String && v.Target.String() == ""
 }
 
 // base is where the routes of a stack begin, without a slash at the end. Nothing is the default.
