@@ -62,7 +62,7 @@ type Wake struct {
 	Payload        any                                                                           // up to MaxPayloadBytes; nil: none
 	For            func(agentID string, t *Each)                                                 // what is different for an agent; nil: nothing
 	Urgent         bool                                                                          // no cooldown, no delay
-	OncePer        *string                                                                       // however often it is sent, for this key the rule wakes once
+	OncePer        *string                                                                       // however often it is sent, for this key the rule wakes once, as long as gates are kept (DefaultRetention)
 	Cooldown       *Cooldown                                                                     // instead of the agent's own
 	SharedCooldown *Cooldown                                                                     // one for all agents; its slot is the key, the rule's kind precedes it
 	WhenCooling    WhenCooling                                                                   // of an agent in its cooldown
