@@ -26,7 +26,7 @@ type Ledger interface {
 type Meter struct {
 	Model     Model
 	ID        string // of the model, for its price
-	MaxTokens int    // of output where a request names no limit: the model's own default, of which it is told under a budget; default DefaultMaxTokens
+	MaxTokens int    // of output where a request names no limit, of which the model is told under a budget; default the model's own if it is Defaulted, else DefaultMaxTokens
 	Prices    money.Prices
 	Ledger    Ledger
 	Scopes    []string
@@ -98,7 +98,8 @@ func (m Meter) reserve(ctx context.Context, req model.Request) (c call, err erro
 	if c.price, ok = m.Prices.Of(id); !ok {
 		return c, fault.New(fault.Limit, "model %s has no price, and %s has a budget: add it to the prices", id, budgets[0].Scope).Because(money.NoPrice)
 	}
-	c.input, c.output = inputBytes(req), cmp.Or(max(req.MaxTokens, 0), max(m.MaxTokens, 0), DefaultMaxTokens)
+	most, _ := defaultsOf(m)
+	c.input, c.output = inputBytes(req), or(req.MaxTokens, most)
 	c.holds, err = m.Ledger.Reserve(ctx, m.NewID(), c.price.Ceiling(c.input, c.output), budgets)
 	return c, err
 }

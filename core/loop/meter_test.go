@@ -129,12 +129,19 @@ func TestReservedIsTheMost(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			b, says := &accounts{budgets: tt.budgets}, &fixed{say: []model.Event{model.Stop{Reason: model.EndTurn}}}
 			m := loop.Meter{Model: says, ID: "m", MaxTokens: tt.models, Prices: money.Prices{"m": {Output: 1}}, Ledger: b, Scopes: []string{money.Stack}, NewID: func() string { return "c" }}
-			if _, err := model.Collect(m.Stream(t.Context(), model.Request{MaxTokens: tt.asks})); err != nil {
-				t.Fatal(err)
-			}
+			own := m
+			own.Model, own.MaxTokens = inclined{fixed: says, tokens: tt.models}, 0
 			var reserved money.Amount
-			if len(b.reserved) > 0 {
-				reserved = b.reserved[0]
+			for _, m := range []loop.Meter{own, m} { // a model knows its own limit
+				if _, err := model.Collect(m.Stream(t.Context(), model.Request{MaxTokens: tt.asks})); err != nil {
+					t.Fatal(err)
+				}
+				if len(b.reserved) > 0 && reserved != 0 && b.reserved[len(b.reserved)-1] != reserved {
+					t.Errorf("reserved %v, then %v", reserved, b.reserved)
+				}
+				if len(b.reserved) > 0 {
+					reserved = b.reserved[0]
+				}
 			}
 			if reserved != money.Amount(tt.reserved*1000) || says.last.MaxTokens != tt.passed {
 				t.Errorf("reserved %v and asked for %d tokens, want those of %d and %d", reserved, says.last.MaxTokens, tt.reserved, tt.passed)
