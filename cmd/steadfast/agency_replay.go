@@ -53,7 +53,9 @@ func (r agencyReplay) Run(c *cli, s *surroundings) error {
 			return &client.Error{Code: "invalid", Message: fmt.Sprintf("line %d is no event: JSON with id, detail-type, source and detail is meant", n)}
 		}
 		if r.At.IsZero() {
-			now = e.Time
+			if now = e.Time; now.IsZero() {
+				return &client.Error{Code: "invalid", Message: fmt.Sprintf("line %d has no time: give --at, or events with one", n)}
+			}
 		}
 		if e.ID == "" {
 			e.ID = fmt.Sprint("line-", n)
@@ -102,7 +104,9 @@ func (s *surroundings) readRows(ctx context.Context, file string) (agent.Rows, e
 	var colleagues struct {
 		Colleagues map[string]agent.Colleague `json:"colleagues"`
 	}
-	if err := json.Unmarshal(raw, &colleagues); err != nil {
+	known := json.NewDecoder(bytes.NewReader(raw))
+	known.DisallowUnknownFields()
+	if err := known.Decode(&colleagues); err != nil {
 		return agent.Rows{}, &client.Error{Code: "invalid", Message: fmt.Sprintf("%s: %v", file, err)}
 	}
 	rows := agent.Rows{Store: &agency.MemoryStore{}}

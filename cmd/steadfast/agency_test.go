@@ -88,6 +88,8 @@ func TestAgencyErrors(t *testing.T) {
 	event := write(t, "event.json", `{"source":"code.reviews","detail":{}}`)
 	lines := write(t, "lines.ndjson", "{}\n")
 	rows := write(t, "rows.json", `{}`)
+	timeless := write(t, "timeless.ndjson", `{"detail-type":"Lunch","source":"code.reviews"}`)
+	other := write(t, "other.json", `{"colleges":{}}`)
 	for _, tt := range []struct {
 		name string
 		args []string
@@ -96,6 +98,8 @@ func TestAgencyErrors(t *testing.T) {
 		{"no event", []string{"agency", "route", event}, "is no event: JSON with detail-type, source and detail is meant"},
 		{"no file", []string{"agency", "route", event + "x"}, "no such file"},
 		{"no events", []string{"agency", "replay", lines, "--type", "reviewer", "--rows", rows}, "line 1 is no event"},
+		{"no time", []string{"agency", "replay", timeless, "--type", "reviewer", "--rows", rows}, "line 1 has no time: give --at"},
+		{"other rows", []string{"agency", "replay", timeless, "--type", "reviewer", "--rows", other}, `unknown field "colleges"`},
 		{"no such type", []string{"agency", "replay", lines, "--type", "painter", "--rows", rows}, `no agent type "painter" is hosted: there are ["reviewer"]`},
 		{"no rows", []string{"agency", "replay", lines, "--type", "reviewer", "--rows", lines + "x"}, "no such file"},
 		{"whose template", []string{"agency", "template", "painter"}, `no agent type "painter"`},
