@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -71,7 +70,7 @@ func run(args []string, s surroundings) (status int) {
 	return s.report(c.explain(ctx.Run(&c, &s)))
 }
 
-// explain says why a function of steadfast dev failed, where that is because it does not build.
+// explain adds what does not build at steadfast dev, where a function failed: that may be why.
 func (c *cli) explain(err error) error {
 	var told *client.Error
 	if !errors.As(err, &told) || told.Code != "internal" && told.Status < 500 || c.JWT != "" || !client.Loopback(c.URL) {
@@ -79,7 +78,10 @@ func (c *cli) explain(err error) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	return cmp.Or(broken(ctx, c.URL, nil), err)
+	if why := broken(ctx, c.URL, nil); why != nil {
+		return &client.Error{Status: told.Status, Code: told.Code, Message: told.Message + "\n" + why.Error()}
+	}
+	return err
 }
 
 // report prints err for people or programs and gives the exit status.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -43,6 +45,29 @@ func TestNobodyWaitsForAFunctionThatDoesNotBuild(t *testing.T) {
 	if n := asked.Load(); n < 20 {
 		t.Errorf("the task was asked for %d times, want until it ended", n)
 	}
+}
+
+// TestAFunctionThatCannotAnswer: what does not build stands behind the gateway's own words. A stack that others run is not asked.
+func TestAFunctionThatCannotAnswer(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /_dev/token", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"token":"t"}`)) })
+	mux.HandleFunc("GET /_dev/broken", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"list-sessions":"build list-sessions: exit status 1\nmain.go:2:1: syntax error"}`))
+	})
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusInternalServerError)
+		_, _ = w.Write([]byte(`{"message":"Internal Server Error"}`))
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	said := "steadfast: GET " + server.URL + "/agent/sessions?limit=50 failed with status 500: Internal Server Error\n"
+	begin := at(t)
+	r := begin("")
+	r.run(t, 1, "sessions", "list", "--url", server.URL)
+	same(t, "stderr", r.err.String(), said+"list-sessions does not build:\n  build list-sessions: exit status 1\n  main.go:2:1: syntax error\n")
+	r = begin("")
+	r.run(t, 1, "sessions", "list", "--url", server.URL, "--token", "t")
+	same(t, "stderr with a token", r.err.String(), said)
 }
 
 // TestInterruptWhileNothingAnswers: whoever is connected to nothing, or reads a terminal, is let go by one interrupt.
