@@ -173,11 +173,12 @@ func (a Approval) View(input json.RawMessage) contract.Approval {
 	return v
 }
 
-// Park gives the session up while calls of the open turn wait for people; open counts them. A flagged turn does not park.
+// Park gives the session up while calls of the open turn wait for people; open counts them. The session lives on after the longest wait as
+// after a turn. A flagged turn does not park.
 func (s State) Park(me Me, open int64, until time.Time, p Progress) Change {
 	to := s.moved(p).released()
 	to.Phase, to.Asked, to.ApprovalsOpen, to.ApprovalUntil, to.Tries = Parked, true, open, until.UnixMilli(), 0
-	to.Spent = s.Spent.plus(p.Spent)
+	to.Spent, to.ExpiresAt = s.Spent.plus(p.Spent), max(s.ExpiresAt, until.Add(Life).Unix())
 	to = to.due(until.Add(time.Millisecond))
 	if soon := time.UnixMilli(s.LeaseUntil).Add(Margin); to.Owes() && soon.Before(until) { // should this owner not tell the channel
 		to = to.due(soon)

@@ -85,7 +85,11 @@ func (j *journal) Park(ctx context.Context, _ int, results []model.ToolResult, t
 		writes = append(writes, store.NewSegment(j.id, *s, j.Now()))
 	}
 	writes = append(writes, j.eventsWrite(events))
-	if err := j.commit(ctx, j.state.Park(j.me, int64(len(waiting)), until, p), false, writes...); err != nil {
+	change := j.state.Park(j.me, int64(len(waiting)), until, p)
+	if writes, err = j.keepBeside(ctx, change, writes); err != nil {
+		return errors.Join(errReload, err)
+	}
+	if err := j.commit(ctx, change, false, writes...); err != nil {
 		return err
 	}
 	j.sayApprovals(ctx, events, asked)

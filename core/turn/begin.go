@@ -93,8 +93,10 @@ func (o *owner) open(ctx context.Context, open opening) (err error) {
 		writes = append(writes, store.ChangeTask(change))
 	}
 	change := o.state.Begin(o.me, open.Opening, p, o.Now())
-	if writes, err = o.keepListed(ctx, change, writes); err != nil {
-		return err
+	if open.Opens() {
+		if writes, err = o.keepBeside(ctx, change, writes); err != nil {
+			return err
+		}
 	}
 	if err := o.commit(ctx, change, true, writes...); err != nil {
 		return err

@@ -164,7 +164,6 @@ func (o *owner) ended(ctx context.Context, events []contract.SessionEvent, e end
 	o.log.InfoContext(ctx, "turn ended", append([]any{"turn", o.state.TurnID(), "outcome", e.word()}, e.used()...)...)
 	o.tell(ctx, t)
 	o.vacate(ctx)
-	o.renewConfig(ctx)
 }
 
 // endFlagged ends a turn that was stopped or preempted: what tools have finished is kept, the rest of the calls is answered
