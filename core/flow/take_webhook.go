@@ -80,7 +80,7 @@ func (e Edges) say(ctx context.Context, c channel.Channel, who contract.Principa
 		}
 		m.SessionID = there.SessionID
 	}
-	_, err := Stop{e}.Do(ctx, StopIn{SessionID: m.SessionID, Caller: who, Clear: true})
+	_, err := Stop{e}.Do(ctx, StopIn{SessionID: m.SessionID, Caller: who, Clear: true, DeliveryID: m.DeliveryID})
 	return contract.Delivery{SessionID: m.SessionID, ContinuationToken: m.ContinuationToken}, err
 }
 

@@ -136,3 +136,31 @@ func TestWebhooksWithoutADeliveryID(t *testing.T) {
 		}
 	})
 }
+
+// TestAStopWordAgain: one that is delivered a second time does not stop what was said since.
+func TestAStopWordAgain(t *testing.T) {
+	inBubble(t, func(t *testing.T, ctx context.Context) {
+		p := play(helpful)
+		_, take := serve(p)
+		says := func(text, delivery string) string {
+			t.Helper()
+			out, err := take.Do(ctx, webhook(p, said(text, delivery)))
+			noError(t, err)
+			return out.Deliveries[0].SessionID
+		}
+		for _, first := range []string{"d-1", ""} { // with a turn to stop, and without
+			if first != "" {
+				says("hello", first)
+			}
+			says("stop", "stop"+first)
+			noError(t, p.Drain(ctx))
+			says("and now?", "after"+first)
+			talk := says("stop", "stop"+first)
+			noError(t, p.Drain(ctx))
+			events, err := p.Events(ctx, talk)
+			if noError(t, err); events[len(events)-2].Type != "turn.completed" {
+				t.Errorf("what was said after the stop ends in %s %s", events[len(events)-2].Type, events[len(events)-2].Data)
+			}
+		}
+	})
+}
