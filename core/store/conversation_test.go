@@ -220,3 +220,23 @@ func TestWithdrawOfThePackage(t *testing.T) {
 		}
 	})
 }
+
+// TestTwoProgramsExtend: of two that go on from the same words the later is refused.
+func TestTwoProgramsExtend(t *testing.T) {
+	each(t, func(t *testing.T, b bench) {
+		ctx := t.Context()
+		h, err := b.Extend(ctx, "s", snapshot.History{}, says("one"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := spoken(b.Extend(ctx, "s", h, says("two"))); got != "one two" {
+			t.Errorf("the first: %q", got)
+		}
+		if got := spoken(b.Extend(ctx, "s", h, says("three"))); got != "one conflict " {
+			t.Errorf("the second: %q", got)
+		}
+		if got := spoken(b.Conversation(ctx, "s")); got != "one two" {
+			t.Errorf("kept: %q", got)
+		}
+	})
+}

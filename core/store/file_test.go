@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -176,4 +177,19 @@ func TestTwoWritersOfAFileLeaveOneVersion(t *testing.T) {
 	if n := len(m.Items(key.SessionPK("s"))); n != 4 {
 		t.Errorf("%d rows, want the file's and its three parts", n)
 	}
+}
+
+// TestAFileWhoseTimeIsOver is not there, whether or not the table has removed it.
+func TestAFileWhoseTimeIsOver(t *testing.T) {
+	each(t, func(t *testing.T, b bench) {
+		if err := b.PutFile(t.Context(), "s", "f", "text", b.clock.Now().Add(time.Hour).Unix()); err != nil {
+			t.Fatal(err)
+		}
+		b.clock.Advance(2 * time.Hour)
+		_, err := b.File(t.Context(), "s", "f")
+		wants(t, "read", err, fault.NotFound)
+		if files, err := b.Files(t.Context(), "s"); err != nil || len(files) != 0 {
+			t.Errorf("listed: %v, %v", files, err)
+		}
+	})
 }

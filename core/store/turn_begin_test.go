@@ -3,6 +3,7 @@ package store_test
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/session"
@@ -34,4 +35,24 @@ func TestTurnBegin(t *testing.T) {
 	if got, err := table.TurnBegin(t.Context(), "nobody's", 3); err != nil || got != 3 {
 		t.Errorf("TurnBegin of no session = %d, %v", got, err)
 	}
+}
+
+// TestEventsWhoseTimeIsOver are not there: a log begins with the first whose time is not.
+func TestEventsWhoseTimeIsOver(t *testing.T) {
+	each(t, func(t *testing.T, b bench) {
+		for n, life := range []time.Duration{time.Hour, time.Hour, 3 * time.Hour} {
+			b.commit(t, store.NewEvents("s", session.Me{}, events(int64(n), "x"), b.clock.Now().Add(life).Unix()))
+		}
+		b.clock.Advance(2 * time.Hour)
+		var left []int64
+		for e, err := range b.SessionEvents(t.Context(), "s", 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			left = append(left, e.Index)
+		}
+		if len(left) != 1 || left[0] != 2 {
+			t.Errorf("left are %v", left)
+		}
+	})
 }
