@@ -78,7 +78,8 @@ func (c *cli) explain(err error) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	if why := broken(ctx, c.URL, nil); why != nil {
+	found, unknown := client.DevBuilds(ctx, c.URL)
+	if why := broken(found, nil); unknown == nil && why != nil {
 		return &client.Error{Status: told.Status, Code: told.Code, Message: told.Message + "\n" + why.Error()}
 	}
 	return err

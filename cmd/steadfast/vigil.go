@@ -19,7 +19,8 @@ var (
 )
 
 // vigil gives a context that also ends when one of functions does not build at the steadfast dev at url: whoever waits for them would
-// wait in vain. context.Cause then says so. No url is another stack, which is not asked. done must be called.
+// wait in vain. context.Cause then says so; that one is being built, which takes a while, is told once. No url is another stack, which
+// is not asked. done must be called.
 func (s *surroundings) vigil(ctx context.Context, url string, functions []string) (kept context.Context, done context.CancelFunc) {
 	kept, end := context.WithCancelCause(ctx)
 	done = func() { end(nil) }
@@ -29,15 +30,23 @@ func (s *surroundings) vigil(ctx context.Context, url string, functions []string
 	go func() {
 		tick := time.NewTicker(2 * s.poll)
 		defer tick.Stop()
-		for {
+		for told := false; ; {
 			select {
 			case <-kept.Done():
 				return
 			case <-tick.C:
 			}
-			if err := broken(kept, url, functions); err != nil {
+			found, err := client.DevBuilds(kept, url)
+			if err != nil {
+				continue // whoever waits finds out
+			}
+			if err := broken(found, functions); err != nil {
 				end(err)
 				return
+			}
+			if at := slices.IndexFunc(functions, func(f string) bool { return slices.Contains(found.Building, f) }); at >= 0 && !told {
+				told = true
+				s.note("[%s is being built]", functions[at])
 			}
 		}
 	}()
@@ -52,19 +61,15 @@ func devOf(cl *client.Client) string {
 	return cl.URL
 }
 
-// broken asks steadfast dev which of functions do not build; nil asks for all. An answer that fails says nothing.
-func broken(ctx context.Context, url string, functions []string) error {
-	found, err := client.DevBroken(ctx, url)
-	if err != nil {
-		return nil
-	}
-	for _, name := range slices.Sorted(maps.Keys(found)) {
+// broken says which of functions does not build; nil is any.
+func broken(found client.Builds, functions []string) error {
+	for _, name := range slices.Sorted(maps.Keys(found.Broken)) {
 		switch {
 		case functions == nil: // somebody asked it for an answer
-			return &client.Error{Code: "unavailable", Message: fmt.Sprintf("%s does not build:\n%s", name, indentLines(found[name]))}
+			return &client.Error{Code: "unavailable", Message: fmt.Sprintf("%s does not build:\n%s", name, indentLines(found.Broken[name]))}
 		case slices.Contains(functions, name):
 			return &client.Error{Code: "unavailable", Message: fmt.Sprintf("%s does not build; what was sent to it waits until it does:\n%s",
-				name, indentLines(found[name]))}
+				name, indentLines(found.Broken[name]))}
 		}
 	}
 	return nil

@@ -22,7 +22,7 @@ func (c *Cloud) devHandler() http.Handler {
 	mux.HandleFunc("POST "+devPath+"kill", c.devKill)
 	mux.HandleFunc("GET "+devPath+"failed", c.devFailed)
 	mux.HandleFunc("GET "+devPath+"pending", c.devPending)
-	mux.HandleFunc("GET "+devPath+"broken", c.devBroken)
+	mux.HandleFunc("GET "+devPath+"builds", c.devBuilds)
 	mux.HandleFunc("GET "+devPath+"iam", c.devIAM)
 	mux.HandleFunc("GET "+devPath+"events", c.devEvents)
 	mux.HandleFunc("POST "+dispatchPath+"schedules/{id}", c.devRunSchedule)
@@ -117,13 +117,13 @@ func (c *Cloud) devPending(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]int{"pending": c.bus.Pending() + c.functions.Pending()})
 }
 
-// devBroken tells which functions do not build, by their names, with the compiler's words.
-func (c *Cloud) devBroken(w http.ResponseWriter, _ *http.Request) {
-	out := map[string]string{}
+// devBuilds tells which functions are being built, and which do not build, by their names, with the compiler's words.
+func (c *Cloud) devBuilds(w http.ResponseWriter, _ *http.Request) {
+	broken := map[string]string{}
 	for function, err := range c.functions.Broken() {
-		out[function] = err.Error()
+		broken[function] = err.Error()
 	}
-	writeJSON(w, http.StatusOK, out)
+	writeJSON(w, http.StatusOK, map[string]any{"building": append([]string{}, c.functions.Building()...), "broken": broken})
 }
 
 // devEvents lists the last events that the bus accepted, oldest first, only those of ?detailType= if it is given.

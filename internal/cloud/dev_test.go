@@ -18,7 +18,7 @@ func TestDevOperations(t *testing.T) {
 		want                     string
 	}{
 		{"info", "GET", "/_dev/info", "", 200, `"table":"steadfast-Notes"`},
-		{"what does not build", "GET", "/_dev/broken", "", 200, "{}"},
+		{"what is built", "GET", "/_dev/builds", "", 200, `{"broken":{},"building":[]}`},
 		{"token", "POST", "/_dev/token", `{"user":"ada"}`, 200, `"expiresIn":3600`},
 		{"token by query", "POST", "/_dev/token?user=ada", "", 200, `"token":"ey`},
 		{"token of nobody", "POST", "/_dev/token", `{}`, 400, "must be a name"},

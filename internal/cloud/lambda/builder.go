@@ -5,8 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -144,6 +146,13 @@ func (b *builder) look(function string) (binary, *flight, error) {
 		return binary{}, nil, f.err
 	}
 	return binary{}, b.begin([]string{function}), nil
+}
+
+// building are the functions that a compiler works on.
+func (b *builder) building() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Sorted(maps.Keys(b.flights))
 }
 
 // broken are the functions whose last build failed, with the compiler's words.

@@ -89,8 +89,8 @@ func TestBuildFailureIsOneClearError(t *testing.T) {
 		r, err := h.Invoke(t.Context(), "greet", "test", []byte("{}"))
 		return err == nil && string(r.Payload) == `"hello world"`
 	})
-	if len(h.Broken()) != 0 {
-		t.Errorf("Broken = %v after the repair", h.Broken())
+	if len(h.Broken()) != 0 || len(h.Building()) != 0 {
+		t.Errorf("Broken = %v, Building = %v after the repair", h.Broken(), h.Building())
 	}
 }
 

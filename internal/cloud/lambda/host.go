@@ -161,6 +161,9 @@ func (h *Host) Invoke(ctx context.Context, function, trigger string, payload []b
 // Broken tells which functions do not build, with the compiler's words. What is enqueued for them waits until they do.
 func (h *Host) Broken() map[string]error { return h.builder.broken() }
 
+// Building tells which functions are being built, in order.
+func (h *Host) Building() []string { return h.builder.building() }
+
 func (h *Host) invoke(ctx context.Context, id, function, trigger string, payload []byte) (invoke.Result, error) {
 	p, ok := h.pools[function]
 	if !ok {

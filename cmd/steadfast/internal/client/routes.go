@@ -56,14 +56,19 @@ func DevInfo(ctx context.Context, base string) (Surroundings, error) {
 	return out, nil
 }
 
-// DevBroken asks the dev host at base which functions do not build, and why.
-func DevBroken(ctx context.Context, base string) (map[string]string, error) {
-	raw, err := (&Client{URL: base}).call(ctx, http.MethodGet, "/_dev/broken", nil)
+// Builds are what a dev host builds.
+type Builds struct {
+	Building []string          `json:"building"` // functions
+	Broken   map[string]string `json:"broken"`   // functions that do not build, with the compiler's words
+}
+
+// DevBuilds asks the dev host at base what it builds.
+func DevBuilds(ctx context.Context, base string) (out Builds, err error) {
+	raw, err := (&Client{URL: base}).call(ctx, http.MethodGet, "/_dev/builds", nil)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	var out map[string]string
-	return out, decode(raw, &out, "GET /_dev/broken")
+	return out, decode(raw, &out, "GET /_dev/builds")
 }
 
 // Connection is where and as what to talk.

@@ -32,8 +32,9 @@ type Stack struct {
 	Decide func(call string, d contract.DecideApproval) string
 	// Approvals are those of every session.
 	Approvals []contract.Approval
-	// Broken are functions that do not build, with the compiler's words.
-	Broken map[string]string
+	// Broken are functions that do not build, with the compiler's words; Building those that a compiler works on.
+	Broken   map[string]string
+	Building []string
 	// Sessions are listed newest first, two to a page.
 	Sessions []map[string]any
 
@@ -59,7 +60,9 @@ func New(t testing.TB) *Stack {
 	s := &Stack{token: "jwt.1"}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /_dev/token", s.devToken)
-	mux.HandleFunc("GET /_dev/broken", func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, s.Broken) })
+	mux.HandleFunc("GET /_dev/builds", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, 200, map[string]any{"building": s.Building, "broken": s.Broken})
+	})
 	mux.HandleFunc("GET /live", s.socket)
 	guarded := map[string]http.HandlerFunc{
 		"POST /agent/connect": s.connect, "POST /agent/tasks": s.createTask, "GET /agent/tasks/{id}": s.getTask,
