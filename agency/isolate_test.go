@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/steadfast-agents/steadfast/agency"
@@ -59,6 +60,30 @@ func TestOneAgentsErrorKeepsNoOtherFromTheEvent(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A panic of a rule, or of an agent's look-up, is an error of its own; other rules and agents have the event all the same.
+func TestPanicsInRoutingAreErrors(t *testing.T) {
+	isolated(t, func(d *definition) {
+		d.Rules = []agency.Rule{
+			agency.On("Opened", "investigate", func(context.Context, agency.Event[struct{}]) (agency.Wake, error) { panic("rule") }),
+			rule("Opened", agency.Wake{Agents: []string{"ann", "bob"}, For: func(id string, _ *agency.Each) {
+				if id == "ann" {
+					panic("agent")
+				}
+			}}),
+		}
+	}, func(t *testing.T, w *world) {
+		made, err := w.agent.Route(t.Context(), contract.RawEvent{ID: "evt-1", Source: "app", DetailType: "Opened"})
+		if got := decided(made); got != "bob requested" {
+			t.Errorf("Route = %q, want bob's task", got)
+		}
+		for _, want := range []string{"to investigate: the rule panicked: rule", "to review: the look-up of ann panicked: agent"} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("Route = %v, want %q", err, want)
+			}
+		}
+	})
 }
 
 // Two events without an id would be one.

@@ -16,11 +16,7 @@ func (a *Agent) guarded(ctx context.Context, j job, run runner) (end outcome, er
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	go a.renew(ctx, stop, j)
-	defer func() {
-		if p := recover(); p != nil {
-			err = fault.New(fault.Internal, "the run panicked: %v", p)
-		}
-	}()
+	defer recovered(&err, "the run")
 	if end, err = run(ctx, j); err != nil {
 		err, _ = j.ended(ctx, err)
 	}

@@ -84,7 +84,7 @@ func (r Router) now() time.Time {
 }
 
 func (r Router) apply(ctx context.Context, rule Rule, e contract.RawEvent, f *failures) (made []Decision) {
-	wake, err := rule.Wake(ctx, e)
+	wake, err := rule.ask(ctx, e)
 	if err != nil {
 		f.add(rule, err)
 	}
@@ -144,8 +144,9 @@ func (r Router) passage() passage {
 }
 
 // wake decides for one agent.
-func (r Router) wake(ctx context.Context, at routing, agentID string, index int) (Decision, error) {
-	d := Decision{AgentID: agentID, Kind: at.kind}
+func (r Router) wake(ctx context.Context, at routing, agentID string, index int) (d Decision, err error) {
+	defer recovered(&err, "the look-up of "+agentID)
+	d = Decision{AgentID: agentID, Kind: at.kind}
 	pacing, err := r.Pacing(ctx, agentID)
 	if errors.Is(err, ErrUnknownAgent) {
 		d.Decision = UnknownAgent

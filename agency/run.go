@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/steadfast-agents/steadfast/core/contract"
-	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/task"
 )
 
@@ -112,11 +111,7 @@ func (c *Context[P, N, I]) refused(j job, cause error) error {
 
 // observe brings the agenda in line with what the host sees.
 func (c *Context[P, N, I]) observe() (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("the observation panicked: %v", p)
-		}
-	}()
+	defer recovered(&err, "the observation")
 	d := c.definition
 	at := d.agent.now()
 	o, err := d.Observe(c)
@@ -154,11 +149,7 @@ func (c *Context[P, N, I]) reconcile(o Observation[N]) error {
 
 // handle runs the handler; a panic is its error.
 func (c *Context[P, N, I]) handle(do func(*Context[P, N, I]) (string, error)) (output string, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fault.New(fault.Internal, "the handler panicked: %v", p)
-		}
-	}()
+	defer recovered(&err, "the handler")
 	return do(c)
 }
 

@@ -26,6 +26,12 @@ type Rule struct {
 	nth int // among those of its detail type and kind
 }
 
+// ask has the rule decide.
+func (r Rule) ask(ctx context.Context, e contract.RawEvent) (w Wake, err error) {
+	defer recovered(&err, "the rule")
+	return r.Wake(ctx, e)
+}
+
 // On makes a rule for events of a detail type, whose detail is read as a D; null is the zero D. Faults of the rule: Invalid for a
 // detail that cannot be read as a D.
 func On[D any](detailType, kind string, wake func(ctx context.Context, e Event[D]) (Wake, error)) Rule {
