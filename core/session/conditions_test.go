@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +19,7 @@ import (
 func TestEachChangeAsksForWhatItMust(t *testing.T) {
 	refused := map[string]int{}
 	for _, e := range append(events(), others()...) {
-		for _, s := range append(states(), owing()...) {
+		for _, s := range slices.Concat(states(), owing(), passed()) {
 			c, ok, err := e.do(s.State)
 			if !ok || err != nil || !e.allowed(s.State, s.State) {
 				continue
@@ -123,6 +124,20 @@ func owing() []state {
 		due := s
 		due.Channel, due.name = "", strings.TrimSuffix(s.name, "owing")+"due"
 		all = append(all, s, due)
+	}
+	return all
+}
+
+// passed are states of a parked session behind whose turn a message waits.
+func passed() []state {
+	var all []state
+	for _, s := range states() {
+		if s.name == "parked, decided" {
+			decided, preempted := s, s
+			decided.Admitted, decided.name = 3, "parked, decided, one waits"
+			preempted.Admitted, preempted.PreemptSeq, preempted.ApprovalsOpen, preempted.name = 3, 3, 1, "parked, preempted"
+			all = append(all, decided, preempted)
+		}
 	}
 	return all
 }
