@@ -19,8 +19,8 @@ var (
 )
 
 // vigil gives a context that also ends when one of functions does not build at the steadfast dev at url: whoever waits for them would
-// wait in vain. context.Cause then says so; that one is being built, which takes a while, is told once. No url is another stack, which
-// is not asked. done must be called.
+// wait in vain. context.Cause then says so; what is being built, which takes a while, is told once. No url is another stack, which is not
+// asked. done must be called.
 func (s *surroundings) vigil(ctx context.Context, url string, functions []string) (kept context.Context, done context.CancelFunc) {
 	kept, end := context.WithCancelCause(ctx)
 	done = func() { end(nil) }
@@ -44,9 +44,9 @@ func (s *surroundings) vigil(ctx context.Context, url string, functions []string
 				end(err)
 				return
 			}
-			if at := slices.IndexFunc(functions, func(f string) bool { return slices.Contains(found.Building, f) }); at >= 0 && !told {
+			if len(found.Building) > 0 && !told {
 				told = true
-				s.note("[%s is being built]", functions[at])
+				s.note("[building %s]", few(found.Building))
 			}
 		}
 	}()
@@ -82,6 +82,14 @@ func outOf(kept context.Context, err error) error {
 		return seen
 	}
 	return err
+}
+
+// few are the names, or how many there are.
+func few(functions []string) string {
+	if len(functions) > 3 {
+		return fmt.Sprintf("%d functions", len(functions))
+	}
+	return strings.Join(functions, ", ")
 }
 
 func indentLines(text string) string {

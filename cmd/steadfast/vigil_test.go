@@ -32,16 +32,16 @@ func TestNobodyWaitsForAFunctionThatDoesNotBuild(t *testing.T) {
 	same(t, "stderr of a task", r.err.String(), "task task/1: PENDING\ntask task/1 goes on: steadfast task get task/1\n"+want)
 
 	s = standin.New(t)
-	s.Broken, s.Building = map[string]string{"list-skills": "no matter"}, []string{"run-turn"}
+	s.Broken, s.Building = map[string]string{"list-skills": "no matter"}, []string{"connect", "run-turn"}
 	r = begin("")
 	s.Task = func(id string, _ int) *contract.TaskResult {
-		if !strings.Contains(r.err.String(), "[run-turn is being built]\n") {
+		if !strings.Contains(r.err.String(), "[building connect, run-turn]\n") {
 			return &contract.TaskResult{TaskID: id, Status: "PENDING"}
 		}
 		return &contract.TaskResult{TaskID: id, Status: "COMPLETED", Output: "42"}
 	}
 	r.run(t, 0, "task", "run", "count", "--wait", "--url", s.URL)
-	same(t, "stderr of a task that waits for a build", r.err.String(), "task task/1: PENDING\n[run-turn is being built]\n")
+	same(t, "stderr of a task that waits for a build", r.err.String(), "task task/1: PENDING\n[building connect, run-turn]\n")
 }
 
 // TestAFunctionThatCannotAnswer: what does not build stands behind the gateway's own words. A stack that others run is not asked.
