@@ -109,11 +109,12 @@ func TestWarmForgotten(t *testing.T) {
 // TestASlowServerRests: one that let its time pass costs the turns after no time, is told as missing, and is asked again later; one that
 // must be there is asked in every turn.
 func TestASlowServerRests(t *testing.T) {
+	t.Parallel()
 	good := serve(t, streamable(newServer()))
 	slow := serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	w := &mcp.Warm{Dialer: dialer(good, slow), Now: func() time.Time { return now }}
-	w.Dialer.ConnectTimeout = time.Second
+	w.Dialer.ConnectTimeout = 3 * time.Second // the good one's too, on a busy machine
 	t.Cleanup(func() { _ = w.Close() })
 	spec := slow.spec()
 	spec.ContinueOnError = true
