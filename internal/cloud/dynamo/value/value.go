@@ -47,9 +47,6 @@ type Value struct {
 // Item is a row, or a key, by attribute name.
 type Item map[string]Value
 
-// Text is a String value.
-func Text(s string) Value { return Value{Kind: String, Str: s} }
-
 // Num is a Number value.
 func Num(d Decimal) Value { return Value{Kind: Number, Num: d} }
 
