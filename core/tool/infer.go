@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -72,6 +73,12 @@ func (f *inferrer) of(t reflect.Type) (*jsonschema.Schema, error) {
 func (f *inferrer) reference(t reflect.Type) *jsonschema.Schema {
 	if f.names[t] == "" {
 		name, _, _ := strings.Cut(t.Name(), "[") // without the types of a generic one
+		name = strings.Map(func(r rune) rune {   // what stands in a reference as it is
+			if r > unicode.MaxASCII {
+				return -1
+			}
+			return r
+		}, name)
 		f.names[t] = fmt.Sprintf("%s%d", name, len(f.names)+1)
 	}
 	return &jsonschema.Schema{Ref: defs + f.names[t]}

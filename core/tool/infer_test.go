@@ -71,6 +71,8 @@ type node struct {
 
 type forest []forest
 
+type größe []größe
+
 type chain[T any] struct {
 	Value T         `json:"value"`
 	Next  *chain[T] `json:"next,omitempty"`
@@ -107,6 +109,7 @@ func TestSchemaIsWhatJSONReads(t *testing.T) {
 		{"bytes", round(pair[[]byte, [2]byte]{[]byte("hi"), [2]byte{1, 255}}, `"contentEncoding":"base64"`, `"minItems":2`)},
 		{"holds itself", round(node{1, &node{2, nil, []node{{Value: 3}}, nil}, nil, map[string]*node{"k": {Value: 4}}}, `"anyOf":[{"type":"null"},{"$ref":"#/$defs/node1"}]`)},
 		{"generic, holds itself", round(chain[pair[int, string]]{Next: &chain[pair[int, string]]{}}, `"next":{"$ref":"#/$defs/chain1"}`)},
+		{"holds itself, by another alphabet", round(pair[größe, int]{A: größe{{}}}, `"$ref":"#/$defs/gre1"`)},
 		{"a list of itself", round(forest{{}, {{}}}, `"$ref":"#/$defs/forest1"`)},
 		{"generic", round(pair[pair[int8, string], *pair[bool, int]]{A: pair[int8, string]{-128, "x"}}, `"minimum":-128,"maximum":127`)},
 		{"no number", round(pair[*string, string]{new("x"), "y"}, `"type":["null","string"]`)},
