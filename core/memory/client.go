@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -62,7 +63,7 @@ func (c *Client) call(ctx context.Context, path string, in, out any) error {
 	if err != nil {
 		return err
 	}
-	tried := func(error) error { return nil }
+	tried := c.retryer.GetInitialToken()
 	for attempt := 1; ; attempt++ {
 		err = c.once(ctx, path, body, out)
 		_ = tried(err) // what another try takes of the process's quota comes back when it went well
@@ -124,6 +125,9 @@ func (c *Client) request(ctx context.Context, path string, body []byte) (*http.R
 		return nil, err
 	}
 	req.Header.Set("Content-Type", "application/json")
+	if c.config.Credentials == nil {
+		return nil, errors.New("no credentials are configured")
+	}
 	credentials, err := c.config.Credentials.Retrieve(ctx)
 	if err != nil {
 		return nil, err

@@ -172,6 +172,14 @@ func TestWhatMayPassIsTriedAgain(t *testing.T) {
 	}
 }
 
+// TestNoCredentials is an error like any other.
+func TestNoCredentials(t *testing.T) {
+	m := memory.AgentCore{Client: memory.NewClient(aws.Config{Region: "us-east-1"}), MemoryID: "m-1", Actor: "ada"}
+	if _, err := m.Recall(t.Context(), "tea"); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("Recall = %v, want Unavailable", err)
+	}
+}
+
 // TestNoAttemptAfterTheCaller: who no longer waits is not asked for.
 func TestNoAttemptAfterTheCaller(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
