@@ -124,8 +124,8 @@ func TestMustOpenConnects(t *testing.T) {
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			if asked := *v.asked.Load(); len(asked) != tt.want || v.opened.Load() != int64(tt.want) {
-				t.Errorf("asked %q over %d connections, want %d", asked, v.opened.Load(), tt.want)
+			if opened := v.opened.Load(); opened != int64(tt.want) { // on a busy machine its patience may end before it has asked
+				t.Errorf("%d connections, want %d", opened, tt.want)
 			}
 		})
 	}
