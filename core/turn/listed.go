@@ -16,7 +16,7 @@ func (o *owner) keepBeside(ctx context.Context, c session.Change, writes []store
 	if o.state.Mode != session.Chat || c.From.ExpiresAt/day == c.To.ExpiresAt/day {
 		return writes, nil
 	}
-	if err := o.configure(ctx); err != nil {
+	if ok, err := o.configured(ctx); !ok {
 		return writes, err
 	}
 	if o.config.expires != 0 {

@@ -6,8 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/steadfast-agents/steadfast/core/contract"
 	"github.com/steadfast-agents/steadfast/core/flow"
+	"github.com/steadfast-agents/steadfast/core/key"
 	"github.com/steadfast-agents/steadfast/core/session"
 	"github.com/steadfast-agents/steadfast/internal/stage"
 )
@@ -42,4 +47,25 @@ func TestASessionThatLivesIsListed(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAConfigurationThatCannotBeReadStopsNoBegin: the turn begins, and ends as one that cannot be run.
+func TestAConfigurationThatCannotBeReadStopsNoBegin(t *testing.T) {
+	bubble(t, helpful, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		say(t, ctx, s, "hello")
+		s.Clock.Advance(48 * time.Hour)
+		_, err := s.Dynamo.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String("table"), Item: map[string]types.AttributeValue{
+			"pk": &types.AttributeValueMemberS{Value: key.Config(id).PK}, "sk": &types.AttributeValueMemberS{Value: key.Config(id).SK},
+			"userId": &types.AttributeValueMemberS{Value: stage.User.ID}, "maxTokens": &types.AttributeValueMemberS{Value: "many"},
+		}})
+		must(t, err)
+		_, err = s.Send(ctx, id, "/and now?")
+		must(t, err)
+		for range 12 { // each delivery fails until the turn is given up
+			_ = s.Recover(ctx)
+		}
+		if got := told(t, s, id, "turn.failed"); len(got) != 1 || s.State(id).Phase != session.Idle {
+			t.Errorf("failed: %v, the session is %s", got, s.State(id).Phase)
+		}
+	})
 }

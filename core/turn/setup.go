@@ -68,7 +68,7 @@ func (o *owner) effective(ctx context.Context) (config session.Config, bound *ta
 
 // unknownTools are the names of tools that the session, or the task of the turn, picked and nobody has.
 func (o *owner) unknownTools(ctx context.Context, t *task.Task) (unknown []string, err error) {
-	if err := o.configure(ctx); err != nil {
+	if ok, err := o.configured(ctx); !ok {
 		return nil, err
 	}
 	config := o.config.Config
@@ -80,6 +80,15 @@ func (o *owner) unknownTools(ctx context.Context, t *task.Task) (unknown []strin
 		unknown[i] = tool.Cut(name, model.MaxToolName)
 	}
 	return unknown, nil
+}
+
+// configured is configure before a turn begins: ok is false for a configuration that cannot be read, which is no reason not to begin. The
+// turn will say so.
+func (o *owner) configured(ctx context.Context) (ok bool, err error) {
+	if err = o.configure(ctx); fault.Retryable(err) {
+		return false, err
+	}
+	return err == nil, nil
 }
 
 // configuration is what was read of the session's configuration, once for an ownership.

@@ -152,8 +152,8 @@ func (o *owner) spoken(ctx context.Context, messages []store.Message, t *task.Ta
 	if !slices.ContainsFunc(messages, func(m store.Message) bool { return strings.HasPrefix(strings.TrimSpace(m.Text), "/") }) {
 		return all, nil
 	}
-	if err := o.configure(ctx); err != nil {
-		return nil, err
+	if ok, err := o.configured(ctx); !ok {
+		return all, err
 	}
 	config := o.config.Config
 	if t != nil {
