@@ -220,6 +220,11 @@ func (r evalRun) Run(c *cli, s *surroundings) error {
 		}
 		defer runner.Old.Close()
 	}
+	release, err := runner.Workspace.Hold()
+	if err != nil {
+		return err
+	}
+	defer release()
 	ran, failed := runner.Run(ctx)
 	told()
 	if ran.Dir == "" || ctx.Err() != nil {

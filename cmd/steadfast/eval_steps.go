@@ -62,6 +62,11 @@ func (g evalGrade) Run(c *cli, s *surroundings) error {
 		return err
 	}
 	defer stop()
+	release, err := w.Hold()
+	if err != nil {
+		return err
+	}
+	defer release()
 	grader.Again = g.Again
 	graded, err := grader.Grade(ctx, w.Iteration(n))
 	if err != nil {

@@ -52,6 +52,17 @@ func TestEvalFromTheBeginning(t *testing.T) {
 	if !strings.Contains(err, "iteration 2: 4 runs, 4 are there already") {
 		t.Errorf("run again: %s", err)
 	}
+	release, held := evals.Workspace("x/refund-workspace").Hold()
+	if held != nil {
+		t.Fatal(held)
+	}
+	for _, second := range [][]string{{"eval", "run", "x/refund"}, {"eval", "grade", "x/refund"}, {"trigger", "run", "x/refund"}} {
+		_, err = do(1, second...)
+		if !strings.HasSuffix(err, "x/refund-workspace is in use by another run: wait for its end, or name another with --workspace\n") {
+			t.Errorf("%v beside another: %s", second, err)
+		}
+	}
+	release()
 	out, _ = do(0, "eval", "grade", "x/refund", "--again")
 	same(t, "grade", out, "iteration 2: 4 graded, 0 graded before, 0 without a result\n")
 	const changed = `[{"id":1,"name":"terms","prompt":"call read_skill_file with {\"name\":\"refund\",\"path\":\"terms.md\"}","assertions":[{"text":"knows other terms","contains":"31 days"}]},

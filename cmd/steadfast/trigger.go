@@ -60,6 +60,11 @@ func (t triggerRun) Run(c *cli, s *surroundings) error {
 		return err
 	}
 	defer closeOthers()
+	release, err := w.Hold()
+	if err != nil {
+		return err
+	}
+	defer release()
 	result, n, err := evals.Trigger{
 		Agent: agent, ModelName: t.Model, Subject: subject, Others: others, Workspace: w, Split: split, Set: t.Set, Fresh: fresh,
 		Runs: t.Runs, Jobs: t.Jobs, Timeout: t.Timeout, Threshold: t.Threshold, Inclusive: t.Inclusive, New: t.New,
