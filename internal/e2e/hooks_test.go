@@ -6,11 +6,13 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/scheduler"
 	"github.com/google/uuid"
 
 	"github.com/steadfast-agents/steadfast/core/channel"
@@ -119,12 +121,19 @@ func TestWebhooks(t *testing.T) {
 	eventually(t, "events to be put off", func() bool {
 		return len(s.log.lines("a channel could not take an event", id)) >= 2 && len(s.alarms("steadfast")) >= 2
 	})
-	long := fmt.Sprintf(`{"id":"comment-3","key":%q,"text":"say 60000 words"}`, key) // over 200 KB: its answer is put off by reference
-	s.hook(long, s.sign(long, time.Now())).is(t, 202)
+	slow := fmt.Sprintf(`{"id":"comment-3","key":%q,"text":"slow 20 ms, say 50 words"}`, key)
+	s.hook(slow, s.sign(slow, time.Now())).is(t, 202)
+	for _, id := range []string{"comment-4", "comment-5"} { // one turn takes both; what it received is over 200 KB, so it is put off by reference
+		long := fmt.Sprintf(`{"id":%q,"key":%q,"text":%q}`, id, key, strings.Repeat("much ", 24_000))
+		s.hook(long, s.sign(long, time.Now())).is(t, 202)
+	}
 	eventually(t, "a large event to be put off", func() bool {
-		return len(s.log.lines("a channel could not take an event", id)) >= 4 && len(s.alarms("steadfast")) >= 4
+		return slices.ContainsFunc(s.alarms("steadfast"), func(name string) bool {
+			one, err := s.alarm().GetSchedule(t.Context(), &scheduler.GetScheduleInput{GroupName: new("steadfast"), Name: &name})
+			return err == nil && strings.Contains(*one.Target.Input, `"dataRef":`)
+		})
 	})
-	if got := of[contract.MessageReceived](t, s.story(t, id)); len(got) != 3 || got[1].DeliveryIDs[0] != "app-1" {
+	if got := of[contract.MessageReceived](t, s.story(t, id)); len(got) != 4 || got[1].DeliveryIDs[0] != "app-1" || len(got[3].DeliveryIDs) != 2 {
 		t.Errorf("the conversation has %v", got)
 	}
 }
