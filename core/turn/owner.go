@@ -82,7 +82,7 @@ func moved(a, b session.State) bool {
 func (o *owner) leave(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, errLost):
-		return nil
+		return o.lost(ctx)
 	case errors.Is(err, errHandOff) && o.stuck(ctx):
 		if done, err := o.endFailed(ctx, errTimeout, o.spent()); done && err == nil {
 			return nil
@@ -91,9 +91,15 @@ func (o *owner) leave(ctx context.Context, err error) error {
 	case errors.Is(err, errHandOff):
 		return o.handOff(ctx)
 	case ctx.Err() == nil && errors.Is(o.reload(ctx), errLost):
-		return nil // rows may be missing because the session was deleted meanwhile
+		return o.lost(ctx) // rows may be missing because the session was deleted meanwhile
 	}
 	return err
+}
+
+// lost tells the log that this owner's fence is stale: its lease was over, or the session was deleted. Whoever has it now goes on.
+func (o *owner) lost(ctx context.Context) error {
+	o.log.WarnContext(ctx, "session lost")
+	return nil
 }
 
 // errTimeout is the reason of a turn with a step that takes longer than an invocation may.

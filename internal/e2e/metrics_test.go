@@ -18,11 +18,15 @@ var (
 )
 
 // TestWhatIsCounted: the template counts lines of the log of run-turn. Each of its filters names a message and fields that a turn with a
-// tool call writes, so that no metric stays empty because a word of the log has changed.
+// tool call writes, or one whose session is deleted meanwhile, so that no metric stays empty because a word of the log has changed.
 func TestWhatIsCounted(t *testing.T) {
 	t.Parallel()
 	s, id := shared(t), uuid.NewString()
 	s.connect("ada", "").ask(id, "What time is it?")
+	gone, p := uuid.NewString(), s.connect("ada", "")
+	p.say(gone, "say 2000 words slow 20 ms")
+	p.untilText(0)
+	s.as("ada", "DELETE", "/agent/sessions/"+gone, "").is(t, 204)
 	template, err := os.ReadFile(filepath.Join(project, "template.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +37,11 @@ func TestWhatIsCounted(t *testing.T) {
 	}
 	for _, f := range all {
 		pattern, metric, value := f[1], f[2], f[3]
-		line := s.logged(spoken.FindStringSubmatch(pattern)[1], id)
+		said, of := spoken.FindStringSubmatch(pattern)[1], id
+		if said == "session lost" {
+			of = gone
+		}
+		line := s.logged(said, of)
 		for _, field := range named.FindAllStringSubmatch(pattern+" "+value, -1) {
 			if _, ok := line[field[1]]; !ok {
 				t.Errorf("%s: %s names %q, and the line is %v", metric, pattern, field[1], line)
