@@ -5,10 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -44,16 +42,6 @@ type builder struct {
 	failed  map[string]failed
 	flights map[string]*flight
 }
-
-// failed is a function that did not build, with the sources that did not.
-type failed struct {
-	err     error
-	sources string
-	at      time.Time
-}
-
-// failureCounts is how long a build that failed is not tried again on the same sources. What is not the sources' fault passes.
-const failureCounts = 10 * time.Second
 
 // built is a binary with the sources it was made from.
 type built struct {
@@ -148,32 +136,22 @@ func (b *builder) look(function string) (binary, *flight, error) {
 	return binary{}, b.begin([]string{function}), nil
 }
 
-// building are the functions that a compiler works on.
-func (b *builder) building() []string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return slices.Sorted(maps.Keys(b.flights))
-}
-
-// broken are the functions whose last build failed, with the compiler's words.
-func (b *builder) broken() map[string]error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	out := map[string]error{}
-	for function, f := range b.failed {
-		out[function] = f.err
+// refresh looks at the sources, at most once a second.
+func (b *builder) refresh() error {
+	if time.Since(b.checked) <= time.Second {
+		return nil
 	}
-	return out
+	sources, err := fingerprint(b.dir)
+	if err == nil {
+		b.sources, b.checked = sources, time.Now()
+	}
+	return err
 }
 
-// fresh looks at the sources, at most once a second, and at what is built, here or by an earlier host.
+// fresh looks at the sources, and at what is built, here or by an earlier host.
 func (b *builder) fresh(function string) (bool, error) {
-	if time.Since(b.checked) > time.Second {
-		sources, err := fingerprint(b.dir)
-		if err != nil {
-			return false, err
-		}
-		b.sources, b.checked = sources, time.Now()
+	if err := b.refresh(); err != nil {
+		return false, err
 	}
 	if have := b.built[function]; have.sources == b.sources {
 		if _, err := os.Stat(have.path); err == nil { // another host may have cleared it away

@@ -85,6 +85,7 @@ func TestBuildFailureIsOneClearError(t *testing.T) {
 		t.Errorf("Broken = %v, want greet with the compiler's words", h.Broken())
 	}
 	write(t, source, good)
+	eventually(t, "that what did not build is no longer there", func() bool { return len(h.Broken()) == 0 })
 	eventually(t, "the repaired build", func() bool {
 		r, err := h.Invoke(t.Context(), "greet", "test", []byte("{}"))
 		return err == nil && string(r.Payload) == `"hello world"`
