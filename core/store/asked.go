@@ -47,7 +47,7 @@ func (t Table) Ask(ctx context.Context, a Asking) (Turn, error) {
 	w := create(k, "Asked", Asked{
 		At: at, EventID: a.EventID, Owner: a.Owner, Until: now.Add(a.Lease).UnixMilli(), ExpiresAt: now.Add(askedLife).Unix(),
 	})
-	over := cond.Is("until", cond.OpLt, now.UnixMilli())
+	over := cond.Or(cond.Absent("until"), cond.Is("until", cond.OpLt, now.UnixMilli())) // there is none in rows from before workers took turns
 	w.cond = new(cond.Or(
 		absentOrExpired(now.Unix()),
 		cond.Eq("owner", a.Owner),

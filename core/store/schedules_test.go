@@ -1,9 +1,12 @@
 package store_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/steadfast-agents/steadfast/core/fault"
@@ -113,6 +116,26 @@ func TestAsked(t *testing.T) {
 		b.clock.Advance(50 * time.Hour)
 		if turn, err := b.Ask(t.Context(), asking("pr:1", "e-0", "w0", at)); err != nil || turn != store.TurnNow {
 			t.Errorf("after its time = %s, %v", turn, err)
+		}
+	})
+}
+
+// TestAskedBefore: what the program wrote before workers took turns names nobody who is at it, so nobody waits for one.
+func TestAskedBefore(t *testing.T) {
+	each(t, func(t *testing.T, b bench) {
+		at := b.clock.Now()
+		for i, event := range []string{"e-1", "e-2"} { // the same again, and a later one
+			name := fmt.Sprint("pr:", i)
+			k := key.Asked(name)
+			_, err := b.raw.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &b.Name, Item: row{
+				key.PK: text(k.PK), key.SK: text(k.SK), "entity": text("Asked"), "at": number(fmt.Sprint(at.UnixMilli())), "eventId": text("e-1"),
+				"done": &types.AttributeValueMemberBOOL{}, "expiresAt": number(fmt.Sprint(at.Add(time.Hour).Unix())),
+			}})
+			wants(t, "put", err, "")
+			asking := store.Asking{Name: name, EventID: event, At: at.Add(time.Duration(i) * time.Second), Owner: "w", Lease: time.Minute}
+			if turn, err := b.Ask(t.Context(), asking); err != nil || turn != store.TurnNow {
+				t.Errorf("Ask(%s) = %s, %v, want %s", event, turn, err, store.TurnNow)
+			}
 		}
 	})
 }
