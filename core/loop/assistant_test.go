@@ -15,6 +15,7 @@ import (
 	"github.com/steadfast-agents/steadfast/core/loop"
 	"github.com/steadfast-agents/steadfast/core/model"
 	"github.com/steadfast-agents/steadfast/core/skill"
+	"github.com/steadfast-agents/steadfast/core/snapshot"
 	"github.com/steadfast-agents/steadfast/core/store"
 	"github.com/steadfast-agents/steadfast/core/task"
 	"github.com/steadfast-agents/steadfast/core/tool"
@@ -453,5 +454,22 @@ func TestAssistantRemembers(t *testing.T) {
 				t.Errorf("kept: %s", text)
 			}
 		})
+	}
+}
+
+// TestP06ABlockedTurnIsNotKeptWhereNothingCanBeTakenBack, also after a turn that broke off: of it nothing is stored yet.
+func TestP06ABlockedTurnIsNotKeptWhereNothingCanBeTakenBack(t *testing.T) {
+	table := ownTable()
+	h, err := table.Extend(t.Context(), "s", snapshot.History{}, model.Text(model.User, "hello"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := struct{ loop.Storage }{table} // which is no Withdrawer
+	a := loop.Assistant{SessionID: "s", Model: newScript(t, says(model.StopGuardrail, "Sec")), Storage: plain}
+	if _, err := a.HandleTask(t.Context(), "hunter2"); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(said(h.Messages), kept(t, table)); diff != "" {
+		t.Errorf("kept (-want +got):\n%s", diff)
 	}
 }

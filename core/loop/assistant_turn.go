@@ -31,7 +31,7 @@ func (a Assistant) turn(ctx context.Context, tc tool.Context, request string, sh
 		if d.history, err = d.storage.Conversation(ctx, a.SessionID); err != nil {
 			return Answer{}, fmt.Errorf("read the conversation %s: %w", a.SessionID, err)
 		}
-		d.answered = answered(d.history.Messages)
+		d.began, d.answered = len(d.history.Messages), answered(d.history.Messages)
 	}
 	said := a.exchange(d, request)
 	d.say(prompt(d.history.Messages, request))
@@ -133,7 +133,8 @@ type diary struct {
 	history snapshot.History
 	unsaved []model.Message
 
-	answered int // messages before the turn, up to the last answer
+	began    int // messages before the turn
+	answered int // of them up to the last answer
 }
 
 // answered is how many messages there are up to the last answer. What comes after it is of turns that broke off.
@@ -192,6 +193,9 @@ func (d *diary) end(ctx context.Context, out Outcome) error {
 		if w, ok := d.storage.(Withdrawer); ok {
 			err := w.Withdraw(ctx, d.id, d.history, d.answered)
 			return fault.Wrap(fault.CodeOf(err), err, "take back what was blocked of %s", d.id)
+		}
+		if len(d.history.Messages) == d.began {
+			return nil
 		}
 	}
 	if len(out.Final.Content) > 0 {
