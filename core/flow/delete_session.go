@@ -19,8 +19,9 @@ type DeleteSession struct {
 
 // What a deletion takes of a call's time.
 const (
-	purgeReserve = 3 * time.Second  // of an invocation that deletes, kept for its answer
+	purgeReserve = 3 * time.Second  // of an invocation that deletes or sweeps, kept for its answer
 	purgeShare   = 15 * time.Second // of a sweep, for each session: others wait too
+	purgeMost    = 24 * time.Hour   // of a call that nothing ends
 )
 
 // Do deletes the session: from then on it is gone for everybody. How long its rows take depends on their number: what a call has no time
@@ -33,11 +34,8 @@ func (f DeleteSession) Do(ctx context.Context, in SessionOf) (struct{}, error) {
 	if err != nil {
 		return struct{}{}, err
 	}
-	if deadline, ok := ctx.Deadline(); ok {
-		_, err = f.purgeFor(ctx, time.Until(deadline)-purgeReserve, f.Alarms, s)
-		return struct{}{}, err
-	}
-	return struct{}{}, f.purge(ctx, f.Alarms, s)
+	_, err = f.purgeFor(ctx, purgeMost, f.Alarms, s)
+	return struct{}{}, err
 }
 
 func (f DeleteSession) try(ctx context.Context, in SessionOf) (session.State, bool, error) {
@@ -73,8 +71,12 @@ func (e Edges) adoptConfigured(ctx context.Context, in SessionOf) error {
 	return e.adopt(ctx, in.SessionID, in.Caller)
 }
 
-// purgeFor is purge for so long. done is false when that was not enough: the session is due, and the sweep goes on.
+// purgeFor is purge for so long, or for as long as the invocation has. done is false when that was not enough: the session is due, and the
+// sweep goes on.
 func (e Edges) purgeFor(ctx context.Context, d time.Duration, alarms Alarms, s session.State) (done bool, err error) {
+	if deadline, ok := ctx.Deadline(); ok {
+		d = min(d, time.Until(deadline)-purgeReserve)
+	}
 	within, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
 	err = e.purge(within, alarms, s)

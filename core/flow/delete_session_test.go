@@ -87,6 +87,25 @@ func TestALongDeletionKeepsNoSweepFromTheOthers(t *testing.T) {
 	})
 }
 
+// TestADeletionAtTheEndOfASweep takes what is left of the sweep's time and not all of that: the sweep tells what it found.
+func TestADeletionAtTheEndOfASweep(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context, s *stage.Stage) {
+		slowly(t, ctx, s, 60)
+		short, cancel := context.WithTimeout(ctx, 5*time.Second)
+		defer cancel()
+		must(t, remove(short, s, stage.User))
+		s.Clock.Advance(time.Minute)
+		late, cancel := context.WithTimeout(ctx, 8*time.Second)
+		defer cancel()
+		began := time.Now()
+		_, err := s.Sweep(late)
+		must(t, err, late.Err())
+		if took := time.Since(began); took > 6*time.Second {
+			t.Errorf("the sweep took %s of 8", took)
+		}
+	})
+}
+
 // TestNothingLeadsToADeletedConversation: its channel's key begins another, which an earlier one's deletion leaves alone.
 func TestNothingLeadsToADeletedConversation(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context, s *stage.Stage) {
