@@ -32,13 +32,22 @@ func inferred(t reflect.Type) (s *jsonschema.Schema, texts map[*jsonschema.Schem
 	f := inferrer{
 		open: map[reflect.Type]bool{}, names: map[reflect.Type]string{}, defs: map[string]*jsonschema.Schema{}, texts: map[*jsonschema.Schema]reflect.Type{},
 	}
-	if s, err = f.of(t); err != nil {
+	if s, err = f.whole(t); err != nil {
 		return nil, nil, err
 	}
 	if len(f.defs) > 0 {
 		s.Defs = f.defs
 	}
 	return s, f.texts, nil
+}
+
+// whole is the schema of the outermost type. A model service takes no schema of anything there, so one that reads JSON itself is told by
+// its fields.
+func (f *inferrer) whole(t reflect.Type) (*jsonschema.Schema, error) {
+	if own := ownForm(t); own != nil && own.Type == "" && (t.Kind() == reflect.Struct || t.Kind() == reflect.Map) {
+		return f.kind(t)
+	}
+	return f.of(t)
 }
 
 func (f *inferrer) of(t reflect.Type) (*jsonschema.Schema, error) {

@@ -37,6 +37,16 @@ func (e *either) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
+// strict reads JSON itself, into its fields.
+type strict struct {
+	Name string `json:"name"`
+}
+
+func (s *strict) UnmarshalJSON(raw []byte) error {
+	type plain strict
+	return json.Unmarshal(raw, (*plain)(s))
+}
+
 type base struct {
 	ID   string `json:"id" enum:"a,b"`
 	Name string `json:"name"`
@@ -91,6 +101,7 @@ func TestSchemaIsWhatJSONReads(t *testing.T) {
 	}{
 		{"text form", round(pair[level, []level]{3, []level{4}}, `"a":{"type":"string"}`)},
 		{"own JSON", round(pair[either, *either]{A: `{"x":[1]}`}, `"a":true`)},
+		{"own JSON of the whole", round(strict{"ada"}, `"properties":{"name":{"type":"string"}}`, `"required":["name"]`)},
 		{"address", round(pair[netip.Addr, map[netip.Addr]int]{netip.MustParseAddr("::1"), map[netip.Addr]int{netip.MustParseAddr("1.2.3.4"): 1}}, `"a":{"type":"string"}`)},
 		{"time", round(pair[time.Time, *time.Time]{at, &at}, `"a":{"type":"string","format":"date-time"}`)},
 		{"duration", round(pair[time.Duration, time.Duration]{time.Hour, 1}, `"a":{"type":"integer"}`)},
@@ -104,6 +115,12 @@ func TestSchemaIsWhatJSONReads(t *testing.T) {
 			F *float64 `json:"f,omitempty,string"`
 			D int      `json:"d,string" default:"5"`
 		}{N: math.MaxInt64, P: new(true), F: new(0.5), D: 7}, `"n":{"type":"string","pattern":"^-?[0-9]+$"}`, `"d":{"type":"string","default":"5"`)},
+		{"text in text", round(struct {
+			S string  `json:"s,string"`
+			P *string `json:"p,string"`
+			//lint:ignore SA5008 the option means nothing here
+			B *big.Int `json:"b,string"`
+		}{S: "a \"b\"", P: new(""), B: big.NewInt(5)}, `"s":{"type":"string","pattern":"^\".*\"$"}`)},
 		{"keys", round(pair[map[int]string, map[uint8]bool]{map[int]string{-1: "x"}, map[uint8]bool{7: true}}, `"additionalProperties":{"type":"string"}`)},
 		{"anything", round(pair[any, json.RawMessage]{map[string]any{"x": 1.5}, json.RawMessage(`[null]`)}, `"a":true`)},
 		{"bytes", round(pair[[]byte, [2]byte]{[]byte("hi"), [2]byte{1, 255}}, `"contentEncoding":"base64"`, `"minItems":2`)},
@@ -123,7 +140,9 @@ func TestSchemaIsWhatJSONReads(t *testing.T) {
 			Left  int `json:"-"`
 			Plain int
 			none  int
-		}{Named: 1, Plain: 3}, `"required":["as it is","Plain"]`)},
+			//lint:ignore SA5008 encoding/json does not take the name either
+			Other int `json:"\"other\""`
+		}{Named: 1, Plain: 3, Other: 4}, `"required":["as it is","Plain","Other"]`)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, tt.run)

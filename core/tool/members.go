@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -64,6 +65,9 @@ func membersAt(e embedded) (own []member, below []embedded) {
 			continue
 		}
 		name, options, _ := strings.Cut(tag, ",")
+		if !validMember(name) {
+			name = ""
+		}
 		at := append(slices.Clone(e.at), i)
 		if within && name == "" {
 			below = append(below, embedded{inner, at})
@@ -77,6 +81,13 @@ func membersAt(e embedded) (own []member, below []embedded) {
 		own = append(own, m)
 	}
 	return own, below
+}
+
+// validMember reports whether encoding/json takes a name from a tag: it passes over one with quotes, a backslash or a control in it.
+func validMember(name string) bool {
+	return strings.IndexFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", r)
+	}) < 0
 }
 
 // dominant gives for each name the member that counts: the one nearest to the top, of several there the one that a tag names, and
@@ -110,7 +121,7 @@ func byRank(a, b member) int {
 // read as absent anyway.
 func (m member) described(p *jsonschema.Schema) (*jsonschema.Schema, error) {
 	if m.quoted {
-		quote(p)
+		m.quote(p)
 	}
 	_, defaults := m.Tag.Lookup("default")
 	if m.optional || defaults {
@@ -130,8 +141,15 @@ func (m member) described(p *jsonschema.Schema) (*jsonschema.Schema, error) {
 	return p, m.values(p)
 }
 
-// quote is the form of a number or boolean that stands in text; the option means nothing to other types.
-func quote(p *jsonschema.Schema) {
+// quote is the form of a number, boolean or text that stands, as JSON, in text; the option means nothing to other types.
+func (m member) quote(p *jsonschema.Schema) {
+	t := m.Type
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if k := t.Kind(); k != reflect.String && (k < reflect.Bool || k > reflect.Float64) {
+		return
+	}
 	null := len(p.Types) == 2
 	switch kind := p.Type + strings.Join(p.Types, ""); strings.TrimPrefix(kind, "null") {
 	case "integer":
@@ -140,6 +158,8 @@ func quote(p *jsonschema.Schema) {
 		*p = jsonschema.Schema{Type: "string"}
 	case "boolean":
 		*p = jsonschema.Schema{Type: "string", Enum: []any{"true", "false"}}
+	case "string":
+		*p = jsonschema.Schema{Type: "string", Pattern: `^".*"$`}
 	default:
 		return
 	}

@@ -11,7 +11,7 @@ import (
 // New makes a tool of a function. In is a struct (or a map): its fields are the input, named and read as encoding/json does it. A
 // field is optional with omitempty, omitzero or a default. Other tags: jsonschema describes the field, default gives its value when
 // the model leaves it out, enum lists the allowed values, separated by commas. A type with a text form is a string, one that reads
-// JSON itself is anything.
+// JSON itself is anything; an In that does is told by its fields.
 //
 // Input that does not fit is not passed to fn: the call fails with fault.Invalid and a text from which the model can
 // correct itself. Numbers keep their digits on the way into In. An In without a schema is reported in Spec().Err.
