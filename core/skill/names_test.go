@@ -135,7 +135,7 @@ func TestP30EveryNameIsReached(t *testing.T) {
 			if got, ok := set.Get(one.Name); !ok || got.Markdown != one.Markdown {
 				t.Fatalf("Get(%q) = %q, %t", one.Name, got.Markdown, ok)
 			}
-			if _, used, ok := set.Command("/"+one.Name+" @@", nil); (ok && used.Markdown == one.Markdown) == one.HiddenFromUser {
+			if _, used, ok := set.Command("/"+one.Name+" !", nil); (ok && used.Markdown == one.Markdown) == one.HiddenFromUser {
 				t.Fatalf("/%q calls %q, %t", one.Name, used.Markdown, ok)
 			}
 			if skill.NewActive([]model.Message{model.Text(model.User, one.Content())}).Begin(one) {
