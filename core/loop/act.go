@@ -110,10 +110,11 @@ func (r *run) start(ctx context.Context, call model.ToolUse, i int, ends chan<- 
 		}
 	}
 	r.watcher.emit(ToolStarted{Call: call})
-	tc := r.tc.With(r.with(ctx, call))
+	d := &delegation{run: r, call: call}
+	tc := r.tc.With(d.with(ctx))
 	tc.ToolUseID = call.ID
 	tc.Retried = func(try int, wait time.Duration, err error) {
-		r.watcher.emit(ToolRetry{Call: call, Try: try, Wait: wait, Err: err})
+		d.emit(ToolRetry{Call: call, Try: try, Wait: wait, Err: err})
 	}
 	history := r.state.History[:len(r.state.History):len(r.state.History)]
 	tc = tc.WithEarlier(func() []json.RawMessage { return earlier(history, call) })
@@ -121,6 +122,7 @@ func (r *run) start(ctx context.Context, call model.ToolUse, i int, ends chan<- 
 	go func() {
 		begin := time.Now()
 		result, finished := r.call(tc, t, call)
+		d.end()
 		ends <- done{call: i, result: result, took: time.Since(begin), finished: finished}
 	}()
 	return nil

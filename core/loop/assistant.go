@@ -138,7 +138,7 @@ func (a Assistant) AsTool(name, description string) tool.Tool {
 			sub.Log = ctx.Log
 		}
 		answer, err := sub.turn(ctx, tool.Context{Principal: ctx.Principal, TaskID: ctx.TaskID}, in.Request, nil)
-		if above, ok := ctx.Value(delegating{}).(delegation); ok {
+		if above, ok := ctx.Value(delegating{}).(*delegation); ok {
 			above.run.delegated.add(answer.Usage)
 		}
 		return answer.Output, err

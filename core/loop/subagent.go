@@ -2,7 +2,6 @@ package loop
 
 import (
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -58,20 +57,12 @@ func (s Subagent) Call(ctx tool.Context, input json.RawMessage) (any, error) {
 
 func (s Subagent) tool() tool.Tool {
 	return tool.New(s.Name, s.Description, func(ctx tool.Context, in subagentInput) (string, error) {
-		d, ok := ctx.Value(delegating{}).(delegation)
+		d, ok := ctx.Value(delegating{}).(*delegation)
 		if !ok {
 			return "", fault.New(fault.Invalid, "the subagent %s runs inside of a run only", s.Name)
 		}
-		return d.run.delegate(ctx, s, d.call, in.Request)
+		return d.run.delegate(ctx, s, d, in.Request)
 	})
-}
-
-// delegating finds the run that a tool's call belongs to.
-type delegating struct{}
-
-type delegation struct {
-	run  *run
-	call model.ToolUse
 }
 
 // lineage is what a run has above it.
@@ -102,7 +93,7 @@ func (d *delegated) take() model.Usage {
 }
 
 // delegate runs a subagent for a call.
-func (r *run) delegate(ctx tool.Context, s Subagent, call model.ToolUse, request string) (string, error) {
+func (r *run) delegate(ctx tool.Context, s Subagent, d *delegation, request string) (string, error) {
 	switch above := r.lineage.names; {
 	case r.Model == nil:
 		return "", fault.New(fault.Invalid, "%s is an agent and needs a model, and none is asked here: have the agent call it", s.Name)
@@ -113,18 +104,18 @@ func (r *run) delegate(ctx tool.Context, s Subagent, call model.ToolUse, request
 	case r.lineage.calls.Add(1) > MaxSubagents:
 		return "", fault.New(fault.Limit, "a turn may start %d subagents", MaxSubagents)
 	}
-	id, depth, begin := r.lineage.path+call.ID, len(r.lineage.names)+1, time.Now()
-	r.watcher.emit(SubagentStarted{ID: id, Name: s.Name, Depth: depth, Request: request})
-	out, err := r.subrunner(s, id).Run(ctx, ctx, []model.Message{model.Text(model.User, request)})
+	id, depth, begin := r.lineage.path+d.call.ID, len(r.lineage.names)+1, time.Now()
+	d.emit(SubagentStarted{ID: id, Name: s.Name, Depth: depth, Request: request})
+	out, err := r.subrunner(s, id, d.emit).Run(ctx, ctx, []model.Message{model.Text(model.User, request)})
 	r.delegated.add(out.Usage)
-	r.watcher.emit(SubagentEnded{ID: id, Name: s.Name, Depth: depth, Steps: out.Steps, Usage: out.Usage, Took: time.Since(begin), Err: err})
+	d.emit(SubagentEnded{ID: id, Name: s.Name, Depth: depth, Steps: out.Steps, Usage: out.Usage, Took: time.Since(begin), Err: err})
 	if err != nil {
 		return "", err
 	}
 	return out.Final.PlainText(), nil
 }
 
-func (r *run) subrunner(s Subagent, id string) Runner {
+func (r *run) subrunner(s Subagent, id string, emit func(Event)) Runner {
 	request := model.Request{
 		ModelID: cmp.Or(s.ModelID, r.Request.ModelID), System: cmp.Or(s.Instructions, DefaultSystemPrompt),
 		MaxTokens: cmp.Or(s.MaxTokens, r.Request.MaxTokens), Temperature: cmp.Or(s.Temperature, r.Request.Temperature),
@@ -141,13 +132,8 @@ func (r *run) subrunner(s Subagent, id string) Runner {
 		Watch: func(e Event) {
 			switch e.(type) {
 			case SubagentStarted, SubagentEnded:
-				r.watcher.emit(e)
+				emit(e)
 			}
 		},
 	}
-}
-
-// with is ctx for a call of the run.
-func (r *run) with(ctx context.Context, call model.ToolUse) context.Context {
-	return context.WithValue(ctx, delegating{}, delegation{r, call})
 }
