@@ -230,3 +230,16 @@ func checkResult(t *testing.T, parts []model.ResultPart) {
 		t.Errorf("the result is refused: %v", err)
 	}
 }
+
+// As many parts as may be stay what they are, the last one too.
+func TestP27JustEnoughParts(t *testing.T) {
+	all := make([]model.ResultPart, 64)
+	for i := range all {
+		all[i] = model.ResultPart{Text: fmt.Sprint(i)}
+	}
+	all[63] = model.ResultPart{Raw: json.RawMessage(`{"image":{"format":"png","source":{"bytes":"AAAA"}}}`)}
+	output, err := tool.Limit(tool.New("give", "gives", func(tool.Context, struct{}) (any, error) { return all, nil }), 0).Call(tool.Context{}, nil)
+	if diff := cmp.Diff(any(all), output); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}

@@ -71,14 +71,14 @@ func fewer(parts []model.ResultPart) []model.ResultPart {
 	out := make([]model.ResultPart, 0, min(len(parts), maxParts))
 	var rest strings.Builder
 	for _, p := range parts {
-		room := maxMedia - mediaBytes(out)
-		if len(out) == maxParts-1 {
+		room, full := maxMedia-mediaBytes(out), len(parts) > maxParts && len(out) == maxParts-1
+		if full {
 			room = 0
 		}
 		if p.Raw != nil {
 			p = limitMedia(p, room)
 		}
-		if len(out) < maxParts-1 {
+		if !full {
 			out = append(out, p)
 			continue
 		}
