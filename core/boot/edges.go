@@ -71,7 +71,7 @@ func level(name string) slog.Level {
 // the SDK does.
 func Config(service, region string) aws.Config {
 	c := aws.Config{
-		Region: region, Credentials: aws.CredentialsProviderFunc(environmentCredentials), HTTPClient: steady{awshttp.NewBuildableClient()},
+		Region: region, Credentials: aws.CredentialsProviderFunc(environmentCredentials), HTTPClient: Steady(awshttp.NewBuildableClient()),
 	}
 	for _, name := range []string{"AWS_ENDPOINT_URL_" + service, "AWS_ENDPOINT_URL"} {
 		if endpoint := os.Getenv(name); endpoint != "" {
@@ -82,9 +82,11 @@ func Config(service, region string) aws.Config {
 	return c
 }
 
-// steady keeps connections that answer very fast. The SDK closes a request's body as soon as the answer has begun; net/http may
-// look once more whether the body has ended, by WriteTo, which on the SDK's closed body is an error, and for that error it drops
-// the connection. A body that can only be read says just that it has ended.
+// Steady is client, but keeps connections that answer very fast. The SDK closes a request's body as soon as the answer has begun;
+// net/http may look once more whether the body has ended, by WriteTo, which on the SDK's closed body is an error, and for that error it
+// drops the connection, at worst under an answer that is still read. A body that can only be read says just that it has ended.
+func Steady(client aws.HTTPClient) aws.HTTPClient { return steady{client} }
+
 type steady struct{ aws.HTTPClient }
 
 // Do sends req with a body that can only be read and closed.

@@ -4,9 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"io"
 	"math/big"
-	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
@@ -19,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/steadfast-agents/steadfast/core/boot"
 	"github.com/steadfast-agents/steadfast/core/fault"
 	"github.com/steadfast-agents/steadfast/core/key"
 	"github.com/steadfast-agents/steadfast/core/store"
@@ -126,20 +125,9 @@ func openEndpoint(t *testing.T) bench {
 
 func client(endpoint string) *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
-		Region: "us-east-1", BaseEndpoint: &endpoint, RetryMaxAttempts: 1, HTTPClient: unhurried{awshttp.NewBuildableClient()},
+		Region: "us-east-1", BaseEndpoint: &endpoint, RetryMaxAttempts: 1, HTTPClient: boot.Steady(awshttp.NewBuildableClient()),
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
 	})
-}
-
-// unhurried hides everything of a request's body but reading: the client would close a body that the transport still looks at
-// when a server answers at once.
-type unhurried struct{ *awshttp.BuildableClient }
-
-func (c unhurried) Do(r *http.Request) (*http.Response, error) {
-	if r.Body != nil && r.Body != http.NoBody {
-		r.Body = struct{ io.ReadCloser }{r.Body}
-	}
-	return c.BuildableClient.Do(r)
 }
 
 func over(t *testing.T, api store.API, name string, clock *fake.Clock) bench {

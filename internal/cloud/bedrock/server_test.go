@@ -18,21 +18,11 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/steadfast-agents/steadfast/core/boot"
 	"github.com/steadfast-agents/steadfast/internal/cloud/bedrock"
 )
 
 const arn = "arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.amazon.nova-lite-v1:0"
-
-// patient sends requests with bodies that can only be read: the SDK closes a body when the answer begins, and net/http,
-// finding that out by WriteTo, would close the connection under a very fast answer.
-type patient struct{}
-
-func (patient) Do(req *http.Request) (*http.Response, error) {
-	if req.Body != nil {
-		req.Body = struct{ io.ReadCloser }{req.Body}
-	}
-	return http.DefaultClient.Do(req)
-}
 
 // client starts a server that answers with model and gives an SDK client of it that tries once.
 func client(t *testing.T, model bedrock.Responder) *bedrockruntime.Client {
@@ -40,7 +30,7 @@ func client(t *testing.T, model bedrock.Responder) *bedrockruntime.Client {
 	srv := httptest.NewServer(&bedrock.Server{Model: model})
 	t.Cleanup(srv.Close)
 	return bedrockruntime.New(bedrockruntime.Options{
-		Region: "us-east-1", BaseEndpoint: &srv.URL, RetryMaxAttempts: 1, HTTPClient: patient{},
+		Region: "us-east-1", BaseEndpoint: &srv.URL, RetryMaxAttempts: 1, HTTPClient: boot.Steady(http.DefaultClient),
 		Credentials: credentials.NewStaticCredentialsProvider("key", "secret", ""),
 	})
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/steadfast-agents/steadfast/core/boot"
 	"github.com/steadfast-agents/steadfast/internal/cloud/bedrock"
 )
 
@@ -94,7 +95,7 @@ func through(t *testing.T, model bedrock.Responder, edit func(*bedrock.Upstream)
 	here := httptest.NewServer(u)
 	t.Cleanup(here.Close)
 	return s, bedrockruntime.New(bedrockruntime.Options{
-		Region: "us-east-1", BaseEndpoint: &here.URL, RetryMaxAttempts: 1, HTTPClient: patient{},
+		Region: "us-east-1", BaseEndpoint: &here.URL, RetryMaxAttempts: 1, HTTPClient: boot.Steady(http.DefaultClient),
 		Credentials: credentials.NewStaticCredentialsProvider("function", "secret", ""),
 	})
 }
