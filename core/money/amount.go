@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// Amount is money in billionths of a US dollar. The largest is about 9 billion dollars.
+// Amount is money in billionths of a US dollar, up to Most.
 type Amount int64
 
 const dollar = 1e9
 
-// Most is the largest amount, and its negative the least. It leaves room for a sum.
+// Most is the largest amount, 2.3 billion dollars, and its negative the least. It leaves room for a sum.
 const Most Amount = 1 << 61
 
 // Dollars gives an amount of US dollars, rounded up to a billionth, and never more than Most.
