@@ -40,6 +40,13 @@ func (e *Engine) calledBefore(ctx context.Context, in CallIn) (done contract.Act
 		return done, false, fault.New(fault.Denied, "not your session")
 	case s.Phase == session.Deleted || s.Expired(e.Now()):
 		return done, false, fault.New(fault.NotFound, "no such session")
+	}
+	if a.ResultAt == 0 && !s.Mine(a.Owner, a.Fence) { // it may have ended between the two reads
+		if a, err = e.Table.Approval(ctx, in.SessionID, in.callID()); err != nil {
+			return done, false, err
+		}
+	}
+	switch {
 	case a.ResultAt > 0:
 		done, err = e.resultAt(ctx, in.SessionID, a.ResultAt)
 		return done, err == nil, err
