@@ -148,11 +148,7 @@ func (t Table) holding(ctx context.Context, sessionID, tip string, messages int)
 		if err != nil || messages <= 0 {
 			return gone, err
 		}
-		body, err := t.body(ctx, row, "segment")
-		if err != nil {
-			return nil, err
-		}
-		segment, err := snapshot.Decode([]byte(body))
+		segment, _, err := t.segment(ctx, row)
 		if err != nil {
 			return nil, err
 		}

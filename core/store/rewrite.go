@@ -62,11 +62,7 @@ func (t Table) RewriteSegments(ctx context.Context, sessionID, from, to string, 
 		if err != nil {
 			return nil, err
 		}
-		body, err := t.body(ctx, row, "segment")
-		if err != nil {
-			return nil, err
-		}
-		segment, err := snapshot.Decode([]byte(body))
+		segment, body, err := t.segment(ctx, row)
 		if err != nil {
 			return nil, err
 		}
@@ -184,4 +180,14 @@ func (t Table) DropFiles(ctx context.Context, sessionID string, fromTurn int64) 
 		all = append(all, remove(keyOf(row)))
 	}
 	return all, nil
+}
+
+// segment reads a row's piece of history, and the text that it stands in. Faults: Internal, Unavailable.
+func (t Table) segment(ctx context.Context, row item) (snapshot.Segment, string, error) {
+	body, err := t.body(ctx, row, "segment")
+	if err != nil {
+		return snapshot.Segment{}, "", err
+	}
+	segment, err := snapshot.Decode([]byte(body))
+	return segment, body, err
 }

@@ -109,11 +109,7 @@ func (t Table) History(ctx context.Context, sessionID, tip string) (snapshot.His
 		if text(row, "snapshotId") != want {
 			continue // an orphan of an owner that lost its lease, or another writer's
 		}
-		body, err := t.body(ctx, row, "segment")
-		if err != nil {
-			return snapshot.History{}, err
-		}
-		segment, err := snapshot.Decode([]byte(body))
+		segment, _, err := t.segment(ctx, row)
 		if err != nil {
 			return snapshot.History{}, err
 		}
